@@ -53,7 +53,7 @@ const ours = {
   },
 };
 const moduleUrl = `${POISON_MEMORY}const MODULE_URL = require('node:url').pathToFileURL(__filename).href;`;
-/** Makes a script that compiles to one function: see src/shared/lib/compiled.ts. */
+/** Makes a script that compiles to one function: see src/shared/system/compiled.ts. */
 const wrapped = {
   banner: { js: `(function (exports, require, module, __filename) { ${moduleUrl}` },
   footer: { js: '})' },
@@ -79,8 +79,8 @@ await build({
   ...ours,
   entryPoints: {
     worker: 'src/worker/main.ts',
-    'subcommands/yargs-cli': 'src/master/subcommands/yargs-cli.ts',
-    index: 'src/master/package.ts',
+    'subcommands/yargs-cli': 'src/tools/subcommands/yargs-cli.ts',
+    index: 'src/tools/package.ts',
     'js-isolate': 'src/worker/js/handlers/isolate-thread.ts',
   },
   outdir,
@@ -92,7 +92,7 @@ await build({
   // hash-wasm's other form has all its functions in it.
   mainFields: ['module', 'main'],
   entryPoints: {
-    'hash-thread': 'src/shared/lib/password/hash-thread.ts',
+    'hash-thread': 'src/worker/password/hash-thread.ts',
     'js-watchdog': 'src/worker/js/handlers/watchdog-thread.ts',
   },
   outdir,
@@ -110,7 +110,7 @@ await build({
   ...ours,
   packages: 'bundle',
   entryPoints: {
-    'lsp-connection': 'src/master/subcommands/lsp-connection.ts',
+    'lsp-connection': 'src/tools/subcommands/lsp-connection.ts',
     'js-transform': 'src/worker/js/transform.ts',
     'js-xml': 'src/worker/js/xml.ts',
   },
@@ -123,8 +123,8 @@ await build({
   ...ours,
   ...wrapped,
   stdin: {
-    contents: `export { run } from './master/run.js';
-export { parts } from './master/parts.js';
+    contents: `export { run } from './tools/run.js';
+export { parts } from './tools/parts.js';
 export { Lifecycle } from './worker/lifecycle.js';
 export { roles } from './worker/roles.js';`,
     resolveDir: `${root}src`,
@@ -159,7 +159,7 @@ for (const [source, target] of [
   ['package', 'index'],
   ['subcommands/serve-text', 'subcommands/serve-text'],
 ]) {
-  const text = readFileSync(`${root}src/master/${source}.ts`, 'utf8');
+  const text = readFileSync(`${root}src/tools/${source}.ts`, 'utf8');
   writeFileSync(`${outdir}/${target}.d.ts`, ts.transpileDeclaration(text, { compilerOptions: { isolatedDeclarations: true } }).outputText);
 }
 execFileSync(usableNode(), [`${root}scripts/code-cache.mjs`, outdir], { stdio: 'inherit' });

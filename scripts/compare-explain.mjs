@@ -16,8 +16,8 @@ import { dirname, join, normalize } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseConfig } from '../src/shared/config/language/parser.ts';
-import { loadConfiguration } from '../src/worker/configuration.ts';
-import { Rehearsal } from '../src/worker/rehearsal/rehearsal.ts';
+import { loadConfiguration } from '../src/tools/configuration.ts';
+import { Rehearsal } from '../src/tools/rehearsal/rehearsal.ts';
 import { compareExplain, RealBackend, TOKEN } from '../test/support/compare-explain.ts';
 
 const { positionals, values: options } = parseArgs({

@@ -99,7 +99,7 @@ async function loadServer() {
         contents: `export { modules } from './src/worker/modules/index.js';
 export { contextNames } from './src/shared/config/context.js';
 export { parseConfig } from './src/shared/config/language/parser.js';
-export { differenceOf } from './src/worker/migration/differences.js';`,
+export { differenceOf } from './src/tools/migration/differences.js';`,
         resolveDir: root,
         loader: 'ts',
       },

@@ -3,7 +3,7 @@
 // the build writes it in their language.
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { loadLibrary } from '../shared/lib/native/native.js';
+import { loadLibrary } from '../shared/native/native.js';
 import { INHERITED } from './processes/inherited.js';
 import { withoutDebugger } from './processes/no-debugger.js';
 

@@ -1,8 +1,8 @@
 import type { Language } from '../shared/config/language-contract.js';
-import type { ClientTask } from './client/client-task.js';
 import { type SharedVariable, scopesOf } from './module.js';
 import { foreignDirective, missingInstead, missingModule, nativeModule } from './modules/foreign.js';
 import { modules } from './modules/index.js';
+import type { ClientTask } from './task/client-task.js';
 
 /** The configuration language with the directives and variables of all modules. */
 export const language: Language<ClientTask> = {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { loadCompiled } from '../shared/lib/compiled.js';
+import { loadCompiled } from '../shared/system/compiled.js';
 import type { Lifecycle, Roles } from './lifecycle.js';
 
 // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is

@@ -1,6 +1,5 @@
 import type { ConfigContext, LevelName, ModuleScopes, Scope } from '../shared/config/define.js';
 import type { Variable as AnyVariable } from '../shared/value/variables.js';
-import type { ClientTask } from './client/client-task.js';
 import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
@@ -9,6 +8,7 @@ import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
 import type { SessionHandler, StreamRuntime, StreamServer } from './stream/session/runtime.js';
 import type { Session } from './stream/session/session.js';
+import type { ClientTask } from './task/client-task.js';
 
 export type Variable = AnyVariable<Request>;
 /** A variable of `http` and of `stream`. */

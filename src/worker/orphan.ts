@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
+import { fsPath } from '../shared/files/fs-path.js';
+import type { PrivateFolder } from '../shared/files/private-folder.js';
 import { HANDED_OVER, LET_GO } from '../shared/ipc/messages.js';
-import { errnoText } from '../shared/lib/errno.js';
-import { fsPath } from '../shared/lib/fs-path.js';
-import type { PrivateFolder } from '../shared/lib/private-folder.js';
 import type { Logger } from '../shared/log/error-log.js';
 import { INFO } from '../shared/log/level.js';
 import { HandlePipeServer } from '../shared/net/handle-pipe.js';
 import type { ListenSocket } from '../shared/net/listen-socket.js';
+import { errnoText } from '../shared/system/errno.js';
 
 /** The socket by which a new master reaches this process once its own is gone. Nobody listens on it before that. */
 export class ControlSocket {

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { cpus, setPriority } from 'node:os';
 import type { ProcessConf } from '../shared/config/configuration.js';
-import { errnoText } from '../shared/lib/errno.js';
-import { fsPath } from '../shared/lib/fs-path.js';
-import { loadNative } from '../shared/lib/native/native.js';
-import { nativeText } from '../shared/lib/native-text.js';
-import { groupId, userId } from '../shared/lib/user-ids.js';
+import { fsPath } from '../shared/files/fs-path.js';
 import type { Logger } from '../shared/log/error-log.js';
 import { ALERT, EMERG, type Level, WARN } from '../shared/log/level.js';
+import { loadNative } from '../shared/native/native.js';
+import { errnoText } from '../shared/system/errno.js';
+import { groupId, userId } from '../shared/system/user-ids.js';
+import { nativeText } from '../shared/text/native-text.js';
 
 const CAP_NET_RAW = 13;
 const [RLIMIT_CORE, RLIMIT_NOFILE] = [4, 7];

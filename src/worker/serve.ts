@@ -2,26 +2,26 @@ import { loadFromSnapshot } from '../shared/config/load.js';
 import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
 import { NOTICE, WARN } from '../shared/log/level.js';
 import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
-import { network } from '../shared/net/engine/network.js';
 import { RingError } from '../shared/net/uring/memory.js';
 import { serverKind, ZONE } from '../shared/zone/meter-kinds.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
-import { atWork, endFailedWork } from './client/at-work.js';
-import type { ClientTask } from './client/client-task.js';
-import { Connections } from './client/connections.js';
-import { ConnectionCounters } from './client/counters.js';
-import { DebugClients } from './client/debug-clients.js';
-import { DescriptorGate } from './client/descriptor-gate.js';
+import { buildRuntime } from './build-http.js';
+import { buildStreamRuntime } from './build-stream.js';
+import { Connections } from './connections/connections.js';
+import { ConnectionCounters } from './connections/counters.js';
+import { DebugClients } from './connections/debug-clients.js';
+import { DescriptorGate } from './connections/descriptor-gate.js';
 import type { WorkerEnv } from './env.js';
 import { Acceptor } from './http/listening/acceptor.js';
 import { endFailedTask } from './js/task.js';
 import { language } from './language.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
-import { buildRuntime } from './runtime.js';
+import { network } from './net/engine/network.js';
 import { StreamAcceptor } from './stream/listening/acceptor.js';
 import { DatagramAcceptor } from './stream/listening/datagram-acceptor.js';
-import { buildStreamRuntime } from './stream-runtime.js';
+import { atWork, endFailedWork } from './task/at-work.js';
+import type { ClientTask } from './task/client-task.js';
 
 /** Builds the server of a worker process from the configuration's snapshot. */
 export function serve(worker: WorkerProcess): Server {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseCommandLine } from '../../src/master/command-line/cli.js';
-import { subcommands } from '../../src/master/subcommands/subcommand.js';
+import { subcommands } from '../../src/tools/subcommands/subcommand.js';
 import { runCli } from '../support/run-cli.js';
 import { blocksOf, pages } from './doc-pages.js';
 import { root } from './source-files.js';

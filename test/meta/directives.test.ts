@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { In } from '../../src/shared/config/context.js';
-import { differenceOf, differenceTables, markdownTable } from '../../src/worker/migration/differences.js';
+import { differenceOf, differenceTables, markdownTable } from '../../src/tools/migration/differences.js';
 import { modules } from '../../src/worker/modules/index.js';
 import { missing } from '../../src/worker/modules/missing.js';
 import { root } from './source-files.js';
@@ -153,7 +153,7 @@ t.test('every directive is one of nginx or named as our own', async (t) => {
   }
 });
 
-t.test('src/worker/migration/differences.ts names what is accepted without effect', async (t) => {
+t.test('src/tools/migration/differences.ts names what is accepted without effect', async (t) => {
   t.ok(withoutEffect.size > 20);
   t.strictSame([...withoutEffect].filter((name) => differenceOf(name, [], false)?.table !== 'no-effect').sort(), []);
 });

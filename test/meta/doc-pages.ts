@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import type { Test } from 'tap';
 import { ConfigErrors } from '../../src/shared/config/configuration.js';
-import { loadConfiguration } from '../../src/worker/configuration.js';
+import { loadConfiguration } from '../../src/tools/configuration.js';
 import { certs } from '../support/certs.js';
 import { makePrefix, type Prefix } from '../support/prefix.js';
 import { type CliResult, runCli } from '../support/run-cli.js';

@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { filesBelow, root } from './source-files.js';
 
-/** Who makes, writes, or gives away files itself, in so many places. What is kept over restarts goes through `shared/lib/state-file.ts`. */
+/**
+ * Who makes, writes, or gives away files itself, in so many places. What is kept over restarts goes through `shared/files/state-file.ts`.
+ */
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
   'master/processes/pid-file.ts': [
     3,
     'writes into the pid file of a folder that takes no new files; -t makes one that is missing, exclusively',
   ],
-  'master/subcommands/serve-command.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
-  'master/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],
-  'master/subcommands/test-command.ts': [1, 'the report that the command line names'],
-  'shared/lib/state-file.ts': [1, 'the rule itself'],
-  'shared/lib/others-link.ts': [3, 'opens what root follows no link of another user to'],
+  'tools/subcommands/serve-command.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
+  'tools/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],
+  'tools/subcommands/test-command.ts': [1, 'the report that the command line names'],
+  'shared/files/state-file.ts': [1, 'the rule itself'],
+  'shared/files/others-link.ts': [3, 'opens what root follows no link of another user to'],
   'shared/log/log-fd.ts': [1, 'logs: appended to, 0644, and root follows no link of another user'],
   'shared/zone/run-directory.ts': [2, 'a folder by mkdtemp, which root gives to the workers'],
   'shared/zone/sqlite.ts': [1, 'zone files: exclusive, 0600, in that folder'],
@@ -40,13 +42,13 @@ t.test('files are written in one way', async (t) => {
       .replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
       .replaceAll(/^import[\s\S]*?;$/gm, '');
     const uses = [BY_NAME, OPENED].reduce((sum, calls) => sum + (text.match(calls)?.length ?? 0), 0);
-    t.equal(uses, THEMSELVES[file]?.[0] ?? 0, `${file}: use shared/lib/state-file.ts, or say here why not`);
+    t.equal(uses, THEMSELVES[file]?.[0] ?? 0, `${file}: use shared/files/state-file.ts, or say here why not`);
   }
   for (const file of Object.keys(THEMSELVES)) {
     t.ok(filesBelow('src', '.ts').includes(file), `${file} is there`);
   }
   for (const file of filesBelow('src', '.ts')) {
-    const looks = file !== 'shared/lib/others-link.ts' && readFileSync(`${root}src/${file}`, 'utf8').includes('refuseOthersLink(');
+    const looks = file !== 'shared/files/others-link.ts' && readFileSync(`${root}src/${file}`, 'utf8').includes('refuseOthersLink(');
     t.notOk(looks, `${file}: what is looked at before it is opened may be another file by then; use openPastLinks`);
   }
   t.notMatch(readFileSync(`${root}src/${readOnlyFlags}`, 'utf8'), /O_(?:WRONLY|RDWR|CREAT)/, 'what it opens by flags, it reads');

@@ -4,13 +4,13 @@ import { filesBelow, root } from './source-files.js';
 
 /** Who may use Node's timers itself, and how often. */
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
-  'shared/lib/timer.ts': [2, 'setTimer itself'],
+  'shared/time/timer.ts': [2, 'setTimer itself'],
   'master/operations/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
   'worker/js/handlers/isolate-thread.ts': [1, 'a heartbeat of a constant length'],
   'worker/js/handlers/node-handler.ts': [2, 'the methods of node:http that are called so'],
   'worker/js/handlers/watchdog-thread.ts': [2, 'times of constant lengths, in a thread without the program'],
   'worker/js/ngx-object.ts': [1, 'the name under which scripts find setTimer'],
-  'worker/rehearsal/virtual-time.ts': [7, 'what takes the place of timers'],
+  'tools/rehearsal/virtual-time.ts': [7, 'what takes the place of timers'],
   'worker/tls/ocsp-fetch.ts': [1, "a socket's own timeout, of a constant length"],
 };
 
@@ -19,7 +19,7 @@ t.test('nothing uses Node timers but setTimer', async (t) => {
   for (const file of filesBelow('src', '.ts')) {
     const text = readFileSync(`${root}src/${file}`, 'utf8').replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
     const uses = text.match(/\bset(?:Timeout|Interval)\b(?! as sleep\b)/g)?.length ?? 0;
-    t.equal(uses, THEMSELVES[file]?.[0] ?? 0, `${file}: use setTimer of shared/lib/timer.ts`);
+    t.equal(uses, THEMSELVES[file]?.[0] ?? 0, `${file}: use setTimer of shared/time/timer.ts`);
   }
 });
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { SystemCrypt } from '../../src/shared/lib/password/system-crypt.js';
+import { SystemCrypt } from '../../src/worker/password/system-crypt.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { md5Hex } from '../../src/shared/lib/md5.js';
 import { cacheFilePath } from '../../src/worker/cache/path.js';
+import { md5Hex } from '../../src/worker/digest/md5.js';
 import { answer, bodyOf, fileOf, files, ownFolder, purge, startCache, status } from '../support/cache.js';
 import { startOrigin } from '../support/origin.js';
 import { httpGet } from '../support/raw-client.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { unpackTrace } from '../../src/worker/http/serving/trace-text.js';
+import { unpackTrace } from '../../src/worker/http/trace/trace-text.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { whyNoEarlyData } from '../../src/shared/net/openssl/early-data.js';
+import { whyNoEarlyData } from '../../src/worker/net/openssl/early-data.js';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { block, END_HEADERS, END_STREAM, request as fields, frame, settings, T } from '../support/http2-client.js';

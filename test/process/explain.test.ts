@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { loadConfiguration } from '../../src/worker/configuration.js';
-import { Rehearsal } from '../../src/worker/rehearsal/rehearsal.js';
+import { loadConfiguration } from '../../src/tools/configuration.js';
+import { Rehearsal } from '../../src/tools/rehearsal/rehearsal.js';
 import { againstNginx } from '../support/binary.js';
 import { type ComparedRequest, compareExplain, RealBackend, TOKEN } from '../support/compare-explain.js';
 import { makePrefix } from '../support/prefix.js';

@@ -1,5 +1,5 @@
 import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../src/worker/http/syntax/chunked-body.js';
-import { HEAD_AGAIN, HEAD_DONE, type HeadLimits, HeadParser } from '../../src/worker/http/syntax/head-parser.js';
+import { HEAD_DONE, HEAD_INCOMPLETE, type HeadLimits, HeadParser } from '../../src/worker/http/syntax/head-parser.js';
 import type { RequestHead } from '../../src/worker/http/syntax/request-head.js';
 import { HTTP_11 } from '../../src/worker/http/syntax/request-line.js';
 import { Http1Reader } from '../../src/worker/upstream/response/http1-reader.js';
@@ -93,12 +93,12 @@ class Pieces {
 function readRequest(bytes: Pieces, parser: HeadParser, own: HeadLimits, log: string[]): boolean {
   parser.reset(own);
   const { head } = parser;
-  let code = HEAD_AGAIN;
-  while (code === HEAD_AGAIN && bytes.left()) {
+  let code = HEAD_INCOMPLETE;
+  while (code === HEAD_INCOMPLETE && bytes.left()) {
     code = parser.parse(bytes.piece, bytes.at, bytes.piece.length);
     bytes.take(code === HEAD_DONE ? head.end : bytes.piece.length);
   }
-  if (code === HEAD_AGAIN) {
+  if (code === HEAD_INCOMPLETE) {
     parser.abandon();
     log.push(`incomplete ${parser.inHeaders ? 'headers' : 'request line'} line=${quoted(head.line)}`);
     return false;

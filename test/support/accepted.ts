@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import type { ClientSocket } from '../../src/shared/net/client-socket.js';
-import { ListenSocket, plainSpec, takeConnections } from '../../src/shared/net/listen-socket.js';
-import { PlainSocket } from '../../src/shared/net/plain-socket.js';
-import type { ConnectionHandle } from '../../src/shared/net/plain-stream.js';
+import type { ConnectionHandle } from '../../src/shared/net/handle-socket.js';
+import { bareSpec, ListenSocket, takeConnections } from '../../src/shared/net/listen-socket.js';
+import { HandleClientSocket } from '../../src/worker/net/handle-client-socket.js';
 
 /** Opens a connection to a port of its own, as workers accept it; resolves with its client. `accept` is given the server's side. */
-export async function acceptOne(t: Test, accept: (socket: PlainSocket) => void): Promise<Socket> {
-  const listening = ListenSocket.bind(plainSpec('ipv4', '127.0.0.1'));
+export async function acceptOne(t: Test, accept: (socket: HandleClientSocket) => void): Promise<Socket> {
+  const listening = ListenSocket.bind(bareSpec('ipv4', '127.0.0.1'));
   const server = createServer();
   const accepted = new Promise<void>((done) => {
     takeConnections(server, (handle: ConnectionHandle) => {
-      accept(new PlainSocket(handle));
+      accept(new HandleClientSocket(handle));
       done();
     });
   });

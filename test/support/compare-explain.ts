@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { type PackedTrace, unpackTrace } from '../../src/worker/http/serving/trace-text.js';
-import { type RehearsedResponse, readResponse } from '../../src/worker/rehearsal/read-response.js';
-import type { Rehearsal, Rehearsed } from '../../src/worker/rehearsal/rehearsal.js';
-import { type StubAnswer, stubReader } from '../../src/worker/rehearsal/stub-backend.js';
-import type { BackendRequest, CompleteAnswer } from '../../src/worker/rehearsal/stub-channel.js';
+import { type RehearsedResponse, readResponse } from '../../src/tools/rehearsal/read-response.js';
+import type { Rehearsal, Rehearsed } from '../../src/tools/rehearsal/rehearsal.js';
+import { type StubAnswer, stubReader } from '../../src/tools/rehearsal/stub-backend.js';
+import type { BackendRequest, CompleteAnswer } from '../../src/tools/rehearsal/stub-channel.js';
+import { type PackedTrace, unpackTrace } from '../../src/worker/http/trace/trace-text.js';
 
 /** The token in the configurations that are compared. */
 export const TOKEN = 'a-token-for-comparisons';

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { ConfigErrors } from '../../src/shared/config/configuration.js';
-import { loadConfiguration } from '../../src/worker/configuration.js';
+import { loadConfiguration } from '../../src/tools/configuration.js';
 import { againstNginx } from './binary.js';
 import { type Files, makePrefix } from './prefix.js';
 import { testConfig } from './run-cli.js';

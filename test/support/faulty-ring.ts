@@ -1,4 +1,4 @@
-import { loadNative, type Native } from '../../src/shared/lib/native/native.js';
+import { loadNative, type Native } from '../../src/shared/native/native.js';
 import { UringEngine } from '../../src/shared/net/uring/engine.js';
 import { Ring } from '../../src/shared/net/uring/ring.js';
 

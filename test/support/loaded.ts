@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { Configuration } from '../../src/shared/config/configuration.js';
-import { loadConfiguration } from '../../src/worker/configuration.js';
+import { loadConfiguration } from '../../src/tools/configuration.js';
 import { makePrefix } from './prefix.js';
 
 /** What the master takes out of a configuration, read in this process. */

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
-import { ListenSocket, plainSpec } from '../../src/shared/net/listen-socket.js';
+import { bareSpec, ListenSocket } from '../../src/shared/net/listen-socket.js';
 import type { UringEngine } from '../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../src/shared/net/uring/uring-client-socket.js';
-import { UringListener } from '../../src/shared/net/uring/uring-listener.js';
+import type { UringClientSocket } from '../../src/worker/net/uring/uring-client-socket.js';
+import { UringListener } from '../../src/worker/net/uring/uring-listener.js';
 import { NotingOwner } from './accepted.js';
 
 /** A ring that serves in this process, or why there is none. */
@@ -20,7 +20,7 @@ export const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${rin
 
 /** A listener of its own on the ring; `accept` is given what it accepts. Returns its port. */
 export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringClientSocket) => void, workers = 1): number {
-  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   listening.attach(undefined as never, new UringListener(engine, workers, accept));
   let failure: Error | undefined;
   listening.open((error) => {

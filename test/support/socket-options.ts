@@ -1,6 +1,6 @@
 import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { loadNative, type Native } from '../../src/shared/lib/native/native.js';
+import { loadNative, type Native } from '../../src/shared/native/native.js';
 
 const [PIDFD_OPEN, PIDFD_GETFD] = [434, 438];
 const LISTEN = '0A';

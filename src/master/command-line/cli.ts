@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { byteText } from '../../shared/lib/native-text.js';
+import { byteText } from '../../shared/text/native-text.js';
 
 /** The signals of `-s`. */
 const signalNames = ['stop', 'quit', 'reopen', 'reload'] as const;

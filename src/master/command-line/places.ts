@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { LoadOptions } from '../../shared/config/configuration.js';
 import { defaultLogPath, SYSTEM_PREFIX } from '../../shared/config/paths.js';
-import { byteText } from '../../shared/lib/native-text.js';
+import { byteText } from '../../shared/text/native-text.js';
 import type { CommandLine } from './cli.js';
 
 /** Where things are when the command line does not say. nginx fixes these when it is compiled. */

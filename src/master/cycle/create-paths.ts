@@ -1,7 +1,7 @@
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, mkdirSync } from 'node:fs';
-import { errnoCode, errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { openPastLinks } from '../../shared/lib/others-link.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { openPastLinks } from '../../shared/files/others-link.js';
+import { errnoCode, errnoText } from '../../shared/system/errno.js';
 
 /**
  * Creates the folders for temporary and cached files that are missing, and gives them to the user of the workers when there is one. Throws

@@ -1,14 +1,14 @@
 import { unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
-import { errnoCode, errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
 import { socketKey } from '../../shared/net/listen-key.js';
 import { ListenSocket, SocketError } from '../../shared/net/listen-socket.js';
 import { setExtras } from '../../shared/net/options/socket-extras.js';
 import { allowOthers, hasSocketEach } from '../../shared/net/reuseport.js';
+import { errnoCode, errnoText } from '../../shared/system/errno.js';
 
 /** The bound sockets of a configuration by their {@link socketKey}, in the order of the configuration. */
 export type Listeners = ReadonlyMap<string, ListenSocket>;

@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import type { Finding } from '../../shared/config/configuration.js';
-import { errnoText } from '../../shared/lib/errno.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { EMERG, INFO, type Level, levelNames, NOTICE, WARN } from '../../shared/log/level.js';
 import { closeLogFd, type LogFd, openLogFd, stderrLogFd } from '../../shared/log/log-fd.js';
 import { textLine } from '../../shared/log/log-line.js';
+import { errnoText } from '../../shared/system/errno.js';
 
 /**
  * The log of the master. Before a configuration says where lines go, they go to the file of the command line (`-e`); warnings and graver

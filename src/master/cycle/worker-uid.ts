@@ -1,6 +1,6 @@
 import type { Configuration } from '../../shared/config/configuration.js';
-import { nativeText } from '../../shared/lib/native-text.js';
-import { userId } from '../../shared/lib/user-ids.js';
+import { userId } from '../../shared/system/user-ids.js';
+import { nativeText } from '../../shared/text/native-text.js';
 
 /** The numeric id of the user that workers become; undefined when they keep the master's. */
 export function workerUid({ process: { user } }: Configuration): number | undefined {

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Configuration, Snapshot } from '../../shared/config/configuration.js';
 import { type NamedDigest, namedDigests } from '../../shared/config/named-digest.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { PrivateFolder } from '../../shared/lib/private-folder.js';
-import { replaceStateFile, writeFresh } from '../../shared/lib/state-file.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { PrivateFolder } from '../../shared/files/private-folder.js';
+import { replaceStateFile, writeFresh } from '../../shared/files/state-file.js';
 
 /** So many configurations are kept, of so many bytes all together. */
 const MOST = 10;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { processStat } from '../../shared/lib/process-stat.js';
-import { replaceStateFile } from '../../shared/lib/state-file.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { replaceStateFile } from '../../shared/files/state-file.js';
+import { processStat } from '../../shared/system/process-stat.js';
 
 /** How a reload went. */
 export interface ReloadReport {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { byteText } from '../../shared/lib/native-text.js';
-import { replaceStateFile } from '../../shared/lib/state-file.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { replaceStateFile } from '../../shared/files/state-file.js';
+import { byteText } from '../../shared/text/native-text.js';
 
 /** A request that is older (milliseconds) is one whose signal never came. */
 const FRESH = 60_000;

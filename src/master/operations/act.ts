@@ -1,5 +1,5 @@
-import { signalText } from '../../shared/lib/signal.js';
 import { CRIT, NOTICE } from '../../shared/log/level.js';
+import { signalText } from '../../shared/system/signal.js';
 import type { Verb } from '../processes/signals.js';
 import { type Master, oldMasterLives } from './master.js';
 import { reload } from './reload.js';

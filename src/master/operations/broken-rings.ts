@@ -1,9 +1,9 @@
 import type { Role } from '../../shared/ipc/messages.js';
 import { BROKEN_RING_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
-import { forgoNative } from '../../shared/lib/native/native.js';
-import { numberOfSignal } from '../../shared/lib/signal.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { WARN } from '../../shared/log/level.js';
+import { forgoNative } from '../../shared/native/native.js';
+import { numberOfSignal } from '../../shared/system/signal.js';
 
 /** Signals that end a process whose ring is forbidden, or whose memory or calls of the kernel went wrong. */
 const SIGNALS: ReadonlySet<NodeJS.Signals> = new Set(['SIGSYS', 'SIGSEGV', 'SIGBUS']);

@@ -1,6 +1,6 @@
 import type { Observation } from '../../shared/ipc/messages.js';
-import { setTimer } from '../../shared/lib/timer.js';
 import { ERROR, type Level, NOTICE } from '../../shared/log/level.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { BUCKETS } from '../../shared/zone/histogram.js';
 import { CanaryJudge, nothing, type Tally, tallyText } from '../canary/judge.js';
 import type { Cycle } from '../cycle/cycle.js';
@@ -12,13 +12,13 @@ import type { CanaryStart, GenerationSpec } from './workers.js';
 const EVERY = 200;
 
 /** Why a configuration does not come into force, and how grave that is. */
-export interface Refusal {
+export interface CanaryRefusal {
   readonly level: Level;
   readonly text: string;
 }
 
 /** What became of a canary: a refusal, or what is to be known of it. */
-export type CanaryResult = { readonly refusal: Refusal } | { readonly text: string };
+export type CanaryResult = { readonly refusal: CanaryRefusal } | { readonly text: string };
 
 /**
  * Starts the workers of a new configuration by way of `reload_canary`: one first, whose share of new connections shows whether the others
@@ -89,10 +89,10 @@ class CanaryWatch {
   }
 
   /** Resolves once it is decided: at the latest after so many milliseconds. */
-  async decide(time: number): Promise<{ readonly refusal?: Refusal; readonly text: string }> {
+  async decide(time: number): Promise<{ readonly refusal?: CanaryRefusal; readonly text: string }> {
     const { pool } = this.#master;
     let timer: NodeJS.Timeout | undefined;
-    const decision = await new Promise<{ refusal?: Refusal; text: string }>((done) => {
+    const decision = await new Promise<{ refusal?: CanaryRefusal; text: string }>((done) => {
       const refuse = (level: Level, text: string): void => done({ refusal: { level, text }, text });
       this.#master.canary = {
         abandon: (why) => refuse(NOTICE, `the canary is given up: ${why}`),

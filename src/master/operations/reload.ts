@@ -1,6 +1,6 @@
-import { lineOf } from '../../shared/lib/error-text.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
+import { lineOf } from '../../shared/text/error-text.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import type { Asked } from '../history/history.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { numberOfSignal } from '../../shared/lib/signal.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import { ALERT, ERROR, NOTICE } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { numberOfSignal } from '../../shared/system/signal.js';
 import type { SignalName } from '../command-line/cli.js';
 import type { MasterLog } from '../cycle/master-log.js';
 import { isRunning, type ReloadReport, readRecord, type ServiceRecord } from '../history/record.js';

@@ -1,5 +1,5 @@
-import { lineOf } from '../../shared/lib/error-text.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
+import { lineOf } from '../../shared/text/error-text.js';
 import { removeListeners } from '../cycle/listeners.js';
 import { type Master, oldMasterLives } from './master.js';
 

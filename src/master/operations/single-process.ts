@@ -1,12 +1,12 @@
 import type { Configuration } from '../../shared/config/configuration.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
-import { errnoText } from '../../shared/lib/errno.js';
-import { lineOf } from '../../shared/lib/error-text.js';
-import { signalText } from '../../shared/lib/signal.js';
-import { setTimer } from '../../shared/lib/timer.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
 import type { ListenSocket } from '../../shared/net/listen-socket.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { signalText } from '../../shared/system/signal.js';
+import { lineOf } from '../../shared/text/error-text.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { Context } from '../cycle/context.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
-import { lineOf } from '../../shared/lib/error-text.js';
-import { giveSpareMemoryBack } from '../../shared/lib/native/spare-memory.js';
 import { EMERG } from '../../shared/log/level.js';
 import { isStandardError } from '../../shared/log/standard-error.js';
+import { giveSpareMemoryBack } from '../../shared/native/spare-memory.js';
 import { socketKey } from '../../shared/net/listen-key.js';
 import { ListenSocket, type SocketHandle } from '../../shared/net/listen-socket.js';
+import { lineOf } from '../../shared/text/error-text.js';
 import { startLines } from '../command-line/version.js';
 import type { Context } from '../cycle/context.js';
 import { type Cycle, openCycle } from '../cycle/cycle.js';

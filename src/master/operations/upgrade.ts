@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { errnoText } from '../../shared/lib/errno.js';
-import { numberOfSignal } from '../../shared/lib/signal.js';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { numberOfSignal } from '../../shared/system/signal.js';
 import { INHERITED } from '../processes/inherited.js';
 import { withoutDebugger } from '../processes/no-debugger.js';
 import type { Master } from './master.js';

@@ -1,14 +1,14 @@
 import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { PrivateFolder } from '../../shared/files/private-folder.js';
 import { HANDED_OVER, LET_GO } from '../../shared/ipc/messages.js';
-import { errnoCode, errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { PrivateFolder } from '../../shared/lib/private-folder.js';
-import { processStat } from '../../shared/lib/process-stat.js';
-import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { NOTICE, WARN } from '../../shared/log/level.js';
 import { HandlePipe } from '../../shared/net/handle-pipe.js';
 import type { SocketHandle } from '../../shared/net/listen-socket.js';
+import { errnoCode, errnoText } from '../../shared/system/errno.js';
+import { processStat } from '../../shared/system/process-stat.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { keepSocket } from './inherited.js';
 
 /** Milliseconds that a worker may take to hand its sockets over. */

@@ -13,11 +13,11 @@ import fs, {
   writeSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoCode, errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { replaceStateFile } from '../../shared/lib/state-file.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { replaceStateFile } from '../../shared/files/state-file.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, INFO, WARN } from '../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../shared/system/errno.js';
 
 /** Milliseconds after which a lock that its holder does not renew counts as abandoned. */
 const STALE = 10_000;

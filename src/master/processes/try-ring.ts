@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import { numberOfSignal } from '../../shared/lib/signal.js';
 import { makeRing } from '../../shared/net/engine/choose.js';
+import { numberOfSignal } from '../../shared/system/signal.js';
 import { withoutDebugger } from './no-debugger.js';
 
 /** Marks the process that only tries the ring. */

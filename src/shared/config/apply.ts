@@ -13,7 +13,7 @@ import type { ConfigContext, FailOptions, HostOptions, HostRef, LevelName, Scope
 import { ConfigError, type Diagnostic, directiveError, syntaxError } from './errors.js';
 import { misplacedHint, semicolonHint, unitHint } from './hints.js';
 import { argPosition, type DirectiveNode, type Node, type Pos } from './language/ast.js';
-import { LinesDirective, PlainLines } from './language/plain-lines.js';
+import { LinesDirective, SimpleLines } from './language/simple-lines.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Provenance } from './provenance.js';
@@ -313,7 +313,7 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
     this.#walk(nodes, entry);
   }
 
-  #walk(lines: readonly Node[] | PlainLines, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
+  #walk(lines: readonly Node[] | SimpleLines, entry: (node: DirectiveNode, ctx: ConfigContext<R>) => void): void {
     const { sources } = this.#draft;
     const lineContext = new DirectiveContext(this.#draft, this.block, this.node);
     const use = (line: DirectiveNode): void => {
@@ -326,8 +326,8 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
         entry(line, lineContext);
       }
     };
-    const walk = (nodes: readonly Node[] | PlainLines): void => {
-      if (nodes instanceof PlainLines) {
+    const walk = (nodes: readonly Node[] | SimpleLines): void => {
+      if (nodes instanceof SimpleLines) {
         nodes.each(use);
         return;
       }

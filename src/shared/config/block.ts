@@ -1,4 +1,4 @@
-import { append } from '../lib/append.js';
+import { append } from '../collection/append.js';
 import type { DirectiveNode } from './language/ast.js';
 
 /** Settings of one scope that are a block's own. */

@@ -1,4 +1,4 @@
-import { errnoText } from '../lib/errno.js';
+import { errnoText } from '../system/errno.js';
 import type { Block } from './block.js';
 import { argPosition, commandLine, type DirectiveNode, type Pos, type RelatedPosition, type SyntaxErrorNode } from './language/ast.js';
 import { sourceExcerpt } from './source-excerpt.js';

@@ -1,4 +1,4 @@
-import { ownValue } from '../lib/own-value.js';
+import { ownValue } from '../collection/own-value.js';
 
 /** What [:name:] stands for in the C locale, as the inside of a regular expression's brackets. */
 const classes: Readonly<Record<string, string>> = {

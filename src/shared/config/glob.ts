@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
+import { fsPath } from '../files/fs-path.js';
 import { wildcardRegExp } from './glob-pattern.js';
 
 /** Whether an include argument is a pattern rather than one file's name. nginx: strpbrk(file.data, "*?[") */

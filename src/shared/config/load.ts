@@ -1,5 +1,5 @@
-import { lookupHost } from '../lib/lookup-host.js';
-import { isPlainIp } from '../lib/zone-id.js';
+import { lookupHost } from '../address/lookup-host.js';
+import { isIpWithoutZone } from '../address/zone-id.js';
 import type { Subject } from '../value/subject.js';
 import { VariableTable } from '../value/variables.js';
 import type { ZoneRef } from '../zone/kind.js';
@@ -131,7 +131,7 @@ function read<R extends Subject>(
 
 function literal(host: string): readonly string[] | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  return isPlainIp(bare) ? [bare] : undefined;
+  return isIpWithoutZone(bare) ? [bare] : undefined;
 }
 
 async function resolveHost(host: string): Promise<readonly string[] | undefined> {

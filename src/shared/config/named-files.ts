@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
+import { fsPath } from '../files/fs-path.js';
 
 /** Gives the content of a file, latin1. Throws the system's error when it cannot be read. */
 export type ReadFile = (path: string) => string;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
+import { fsPath } from '../files/fs-path.js';
 import type { Subject } from '../value/subject.js';
 import type { ConfigBuilder } from './apply.js';
 import { type ConfigError, directiveError, reportedPos } from './errors.js';

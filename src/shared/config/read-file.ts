@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
+import { fsPath } from '../files/fs-path.js';
 import { ConfigError, withErrno } from './errors.js';
 import type { Pos } from './language/ast.js';
 

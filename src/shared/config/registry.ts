@@ -97,9 +97,9 @@ export class Registry<R extends Subject> {
     if (foreign !== undefined) {
       return `\`${name}\` is of ${foreignText(foreign)}`;
     }
-    const plain = name.replace(/[^\x21-\x7e]/g, '');
-    if (plain !== name && this.#rows.has(plain)) {
-      return `write \`${plain}\`: there are characters beside it that may look like spaces, but are none`;
+    const visible = name.replace(/[^\x21-\x7e]/g, '');
+    if (visible !== name && this.#rows.has(visible)) {
+      return `write \`${visible}\`: there are characters beside it that may look like spaces, but are none`;
     }
     const meant = this.suggest(name);
     return meant === undefined ? undefined : `did you mean \`${meant}\`?`;

@@ -4,7 +4,7 @@ import { globFiles, hasGlobChars } from './glob.js';
 import { IncludeGraph } from './include-graph.js';
 import { commandLine, type Node, type Pos } from './language/ast.js';
 import { parseConfig } from './language/parser.js';
-import { PlainLines } from './language/plain-lines.js';
+import { SimpleLines } from './language/simple-lines.js';
 import { NamedFiles, type Version } from './named-files.js';
 import { readConfigFile } from './read-file.js';
 
@@ -22,7 +22,7 @@ export interface Sources {
    */
   parse(path: string, from?: Pos): readonly Node[];
   /** A file that is included in a free-form block, when all its lines are plain; undefined for others. @throws as `parse` does. */
-  lines(path: string, from: Pos): PlainLines | undefined;
+  lines(path: string, from: Pos): SimpleLines | undefined;
   /**
    * Full paths of the files an include's argument names, in order: a plain name is one file whether it exists or not. nginx:
    * ngx_conf_include
@@ -120,9 +120,9 @@ class CachedSources implements Sources {
     return tree;
   }
 
-  lines(path: string, from: Pos): PlainLines | undefined {
+  lines(path: string, from: Pos): SimpleLines | undefined {
     this.#enter(path, from);
-    return this.#trees.has(path) ? undefined : PlainLines.ofFile(this.#readOnce(path, from), path);
+    return this.#trees.has(path) ? undefined : SimpleLines.ofFile(this.#readOnce(path, from), path);
   }
 
   include(argument: string): readonly string[] {

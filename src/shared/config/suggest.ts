@@ -3,12 +3,12 @@
  * three (Damerau-Levenshtein); letter case and `-` for `_` cost nothing. Among equally near ones that with the longest common start wins.
  */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = plain(word);
+  const wanted = reduced(word);
   let limit = Math.min(3, Math.floor(wanted.length / 3));
   let best: string | undefined;
   let bestPrefix = -1;
   for (const candidate of candidates) {
-    const offered = plain(candidate);
+    const offered = reduced(candidate);
     if (candidate === word || Math.abs(offered.length - wanted.length) > limit) {
       continue;
     }
@@ -23,7 +23,7 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-function plain(word: string): string {
+function reduced(word: string): string {
   return word.toLowerCase().replaceAll('-', '_');
 }
 

@@ -3,7 +3,7 @@ import type { LogFile } from './log-file.js';
 import type { LogFiles } from './log-files.js';
 import type { LogSubject } from './log-line.js';
 import type { LogTarget } from './log-target.js';
-import { type Carrier, plainCarrier, winstonCarrier } from './winston.js';
+import { type Carrier, lineCarrier, winstonCarrier } from './winston.js';
 
 /** Where error lines go. A call whose level is above `level` costs one comparison of integers. */
 export interface Logger {
@@ -61,7 +61,7 @@ export class ErrorLog implements Logger {
       return this.#carrier;
     } catch {
       // A process without descriptors cannot load it, and its lines say why.
-      return plainCarrier(this.targets);
+      return lineCarrier(this.targets);
     }
   }
 

@@ -11,7 +11,7 @@ export interface FormatVariable<R> {
   /** The value, or undefined when there is none. */
   readonly get: (r: R) => string | undefined;
   /** True when the value can hold nothing to escape (a number, a time), so that it is not searched. */
-  readonly plain: boolean;
+  readonly verbatim: boolean;
 }
 
 /**
@@ -68,7 +68,7 @@ export function compileFormat<R>(
     } else {
       const variable = lookup(part.variable);
       getters.push(variable.get);
-      escaped.push(!variable.plain && escapeValue !== undefined);
+      escaped.push(!variable.verbatim && escapeValue !== undefined);
       texts.push('');
     }
   }

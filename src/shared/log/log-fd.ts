@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readlinkSync, statSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errnoCode } from '../lib/errno.js';
-import { fsPath } from '../lib/fs-path.js';
-import { loadNative } from '../lib/native/native.js';
-import { openPastLinks } from '../lib/others-link.js';
+import { fsPath } from '../files/fs-path.js';
+import { openPastLinks } from '../files/others-link.js';
+import { loadNative } from '../native/native.js';
+import { errnoCode } from '../system/errno.js';
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 

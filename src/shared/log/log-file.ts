@@ -1,10 +1,10 @@
 import { fchmodSync, fchownSync, fstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import { gzipSync } from 'node:zlib';
-import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
-import { errnoCode, errnoText } from '../lib/errno.js';
-import { setTimer } from '../lib/timer.js';
-import { nowSeconds } from '../lib/unix-time.js';
+import { errnoCode, errnoText } from '../system/errno.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../time/end-of-tick.js';
+import { setTimer } from '../time/timer.js';
+import { nowSeconds } from '../time/unix-time.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
 
 /** How an access log is buffered. */

@@ -1,4 +1,4 @@
-import { errnoText } from '../lib/errno.js';
+import { errnoText } from '../system/errno.js';
 import { ALERT, EMERG, type Level } from './level.js';
 import { openAsStandardError, openLogFd, stderrLogFd } from './log-fd.js';
 import { LogFile } from './log-file.js';

@@ -1,4 +1,4 @@
-import { nowLocal } from '../lib/time-format.js';
+import { nowLocal } from '../time/time-format.js';
 import { utf8Only } from './escape.js';
 import { DEBUG, type Level, levelNames } from './level.js';
 

@@ -3,7 +3,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, isIPv6, type NetConnectOpts, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
-import { errnoCode, errnoText } from '../lib/errno.js';
+import { errnoCode, errnoText } from '../system/errno.js';
 import type { Level } from './level.js';
 import type { LogTarget } from './log-target.js';
 import { type SyslogSpec, syslogHeader } from './syslog.js';

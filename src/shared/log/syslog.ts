@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
-import { nowLocal } from '../lib/time-format.js';
+import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
+import { nowLocal } from '../time/time-format.js';
 import { levelNames } from './level.js';
 
 /** RFC 3164's facilities by number, with nginx's names. */

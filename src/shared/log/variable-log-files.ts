@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
-import { Lru } from '../lib/lru.js';
-import { nowSeconds } from '../lib/unix-time.js';
+import { Lru } from '../collection/lru.js';
+import { fsPath } from '../files/fs-path.js';
+import { nowSeconds } from '../time/unix-time.js';
 import { type LogFd, openLogFd } from './log-fd.js';
 import { LogFile } from './log-file.js';
 

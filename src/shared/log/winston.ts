@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { LoggerOptions, Logger as WinstonLogger } from 'winston';
 import type Transport from 'winston-transport';
-import { loadCompiled } from '../lib/compiled.js';
+import { loadCompiled } from '../system/compiled.js';
 import { type Level, levelNames } from './level.js';
 import { jsonLine, type LogSubject, textLine } from './log-line.js';
 import type { LogTarget } from './log-target.js';
@@ -73,7 +73,7 @@ function needed(): Needed {
 }
 
 /** Writes to the targets itself, where winston cannot be loaded. */
-export function plainCarrier(targets: readonly LogTarget[]): Carrier {
+export function lineCarrier(targets: readonly LogTarget[]): Carrier {
   return (number, message, subject) => {
     for (const target of targets) {
       if (number <= target.level) {

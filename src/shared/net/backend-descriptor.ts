@@ -1,4 +1,4 @@
-import { loadNative, type Native } from '../lib/native/native.js';
+import { loadNative, type Native } from '../native/native.js';
 import type { SocketDemands } from './backend-socket.js';
 import { Family, ipAddress, type KernelAddress } from './socket-addresses.js';
 import { NOT_BLOCKING_CLOSED_ON_EXEC, setNumber } from './socket-option.js';

@@ -1,6 +1,6 @@
 // libuv's wrapper of a UDP socket, as it looks from inside Node: node:dgram has no way to adopt a descriptor that the master has bound
 // without starting to read, nor to send without an object and a callback for each datagram. The only file that knows it.
-import { withoutZone } from '../lib/zone-id.js';
+import { withoutZone } from '../address/zone-id.js';
 import { needsDescriptor, openDescriptorTo } from './backend-descriptor.js';
 import type { SocketDemands } from './backend-socket.js';
 import type { SocketAddress } from './client-socket.js';

@@ -1,8 +1,9 @@
 // The only file that uses process.binding: a Unix-domain connection between two processes that are not parent and child, over which open
 // sockets travel (SCM_RIGHTS). Node offers that only on the channel of a forked child.
-import { nativeText } from '../lib/native-text.js';
-import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
-import { ListenSocket, plainSpec, type SocketHandle } from './listen-socket.js';
+
+import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
+import { nativeText } from '../text/native-text.js';
+import { bareSpec, ListenSocket, type SocketHandle } from './listen-socket.js';
 
 const ENAMETOOLONG = -36;
 
@@ -138,7 +139,7 @@ export class HandlePipeServer {
 
   /** Binds the path, for this user only, and does not listen yet. Throws the system's error. */
   static bind(path: string): HandlePipeServer {
-    return new HandlePipeServer(ListenSocket.bind(plainSpec('unix', path), 0o600));
+    return new HandlePipeServer(ListenSocket.bind(bareSpec('unix', path), 0o600));
   }
 
   /** Accepts connections from now on. */

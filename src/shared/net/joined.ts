@@ -1,5 +1,5 @@
 // Memory in which the pieces of a message are put together, the same each time: a Buffer for each costs more than to fill it.
-import { spoil } from '../lib/spoil.js';
+import { spoil } from '../system/spoil.js';
 
 /** As much as can be put together. */
 const SIZE = 32 * 1024;

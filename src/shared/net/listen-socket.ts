@@ -3,14 +3,14 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import net, { type Server } from 'node:net';
 import { dirname } from 'node:path';
+import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
 import type { ListenSpec } from '../config/configuration.js';
-import { fsPath } from '../lib/fs-path.js';
-import { nativeText } from '../lib/native-text.js';
-import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
+import { fsPath } from '../files/fs-path.js';
+import { nativeText } from '../text/native-text.js';
 import { DatagramHandle } from './datagram-handle.js';
 import type { DatagramSocket, DatagramTaker } from './datagram-socket.js';
+import type { ConnectionHandle } from './handle-socket.js';
 import { listenKey } from './listen-key.js';
-import type { ConnectionHandle } from './plain-stream.js';
 import { bindOneOfSeveral } from './reuseport.js';
 
 /** libuv's wrapper of a TCP or a Unix-domain socket, as far as it is used here. */
@@ -45,7 +45,7 @@ const ENAMETOOLONG = -36;
  * A listener without options, on a path or on a port that the system chooses: for sluice's own sockets, which no `listen` directive
  * asks for.
  */
-export function plainSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
+export function bareSpec(family: 'ipv4' | 'unix', address: string): ListenSpec {
   const key = family === 'unix' ? `unix:${address}` : `${address}:0`;
   return { key, text: key, family, address, port: 0, backlog: 8, ipv6only: false, reuseport: false, udp: false };
 }

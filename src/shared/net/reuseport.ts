@@ -1,5 +1,5 @@
 import type { ListenSpec } from '../config/configuration.js';
-import { loadNative } from '../lib/native/native.js';
+import { loadNative } from '../native/native.js';
 import { Family, ipAddress } from './socket-addresses.js';
 import { NOT_BLOCKING_CLOSED_ON_EXEC, setNumber } from './socket-option.js';
 

@@ -1,7 +1,7 @@
 // Addresses as the kernel has them: struct sockaddr_in, sockaddr_in6, sockaddr_un.
-import { Address, formatAddress, parseAddress } from '../lib/address.js';
-import type { Native } from '../lib/native/native.js';
-import { LONGEST_SOCKET_PATH } from '../lib/socket-path.js';
+import { Address, formatAddress, parseAddress } from '../address/address.js';
+import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
+import type { Native } from '../native/native.js';
 import type { SocketAddress } from './client-socket.js';
 
 export const Family = { UNIX: 1, INET: 2, INET6: 10 } as const;

@@ -1,4 +1,4 @@
-import type { Native } from '../lib/native/native.js';
+import type { Native } from '../native/native.js';
 
 /** A kind of socket that neither waits nor goes to other programs: SOCK_NONBLOCK and SOCK_CLOEXEC. */
 export const NOT_BLOCKING_CLOSED_ON_EXEC = 0x80800;

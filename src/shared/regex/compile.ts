@@ -93,7 +93,7 @@ class Regex implements CompiledRegex {
   #free = -1;
   #prepared = false;
   #newlines = NOWHERE;
-  #plain: RegExp | undefined = undefined;
+  #quick: RegExp | undefined = undefined;
   #exact: RegExp | undefined = undefined;
   #matcher: Matcher | undefined = undefined;
 
@@ -122,10 +122,10 @@ class Regex implements CompiledRegex {
 
   #regexFor(subject: string): RegExp {
     if (this.#newlines === NOWHERE) {
-      return this.#plain!;
+      return this.#quick!;
     }
     const newline = this.#newlines === AT_THE_END ? subject.charCodeAt(subject.length - 1) === 10 : subject.includes('\n');
-    return newline ? (this.#exact ??= translate(this.#root, true)!) : this.#plain!;
+    return newline ? (this.#exact ??= translate(this.#root, true)!) : this.#quick!;
   }
 
   #carefully(subject: string, payer: MatchPayer): RegexMatch | null {
@@ -152,8 +152,8 @@ class Regex implements CompiledRegex {
 
   /** Translates on first use: a configuration may hold hundreds of patterns that are never tried. */
   #prepare(): void {
-    this.#plain = translate(this.#root, false);
-    if (this.#plain === undefined) {
+    this.#quick = translate(this.#root, false);
+    if (this.#quick === undefined) {
       return;
     }
     const leading = leadingRun(this.#root);

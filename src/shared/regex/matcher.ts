@@ -16,7 +16,7 @@ const assertLineEnd = assertKinds.indexOf('lineEnd');
 const assertBoundary = assertKinds.indexOf('boundary');
 
 /** What the backtracking stack holds, in pairs: an instruction to go on at and a place, or one of these. */
-const FAILED = -1;
+const NO_MATCH = -1;
 const RESTORE = -2;
 
 /** Working memory that all matchers share: a match runs to its end before another starts. */
@@ -183,7 +183,7 @@ export class Matcher {
               this.#left = left;
               return at;
             }
-            stack[top++] = FAILED;
+            stack[top++] = NO_MATCH;
             stack[top++] = bit;
           }
           if (code[pc] === Op.SPLIT) {
@@ -276,7 +276,7 @@ export class Matcher {
           at = value;
           break;
         }
-        if (what === FAILED) {
+        if (what === NO_MATCH) {
           memo[(value >> 5) << 1]! |= 1 << (value & 31);
         } else {
           registers[RESTORE - what] = value;
@@ -346,7 +346,7 @@ export class Matcher {
       const value = stack[this.#top + 1]!;
       if (what <= RESTORE) {
         this.#registers[RESTORE - what] = value;
-      } else if (what === FAILED) {
+      } else if (what === NO_MATCH) {
         // Not failed but on the way to success: the body matches from there.
         scratch.memo[2 * (value >> 5) + 1]! |= 1 << (value & 31);
       }

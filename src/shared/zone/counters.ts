@@ -1,4 +1,4 @@
-import { setTimer } from '../lib/timer.js';
+import { setTimer } from '../time/timer.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import * as kinds from './meter-kinds.js';
 import { METERS_DDL, Meters, releaseMeters } from './meters.js';

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { fsPath } from '../lib/fs-path.js';
+import { fsPath } from '../files/fs-path.js';
 import { Connection, faultOf, type NativeStatement } from './sqlite.js';
 
 /** How often a file that another process has locked is tried again. */

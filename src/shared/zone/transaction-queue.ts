@@ -1,5 +1,5 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../lib/end-of-tick.js';
-import { setTimer } from '../lib/timer.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../time/end-of-tick.js';
+import { setTimer } from '../time/timer.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
 import type { ZoneFile } from './zone-file.js';
 

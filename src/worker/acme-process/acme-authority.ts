@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { errnoText } from '../../shared/lib/errno.js';
 import { INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
 import type { AcmeZone, Pair } from '../acme/acme-zone.js';
 import { generateKey } from '../acme/key-kind.js';
 import type { AcmeIssuer, Order } from '../acme/settings.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { formatAddress, parseAddress } from '../../shared/lib/address.js';
+import { formatAddress, parseAddress } from '../../shared/address/address.js';
 import type { Identifier } from '../acme/identifier.js';
 import { oneLine } from './problem.js';
 

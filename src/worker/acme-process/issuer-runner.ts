@@ -1,7 +1,7 @@
-import { errnoText } from '../../shared/lib/errno.js';
-import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { AcmeZone, Pair } from '../acme/acme-zone.js';
 import type { Issuer, Order } from '../acme/settings.js';
 import type { StateStore } from '../acme/state-folder.js';

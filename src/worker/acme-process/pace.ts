@@ -1,4 +1,4 @@
-import { setTimer } from '../../shared/lib/timer.js';
+import { setTimer } from '../../shared/time/timer.js';
 
 /** What waits are ended with when there is nothing more to wait for. */
 export class Stopped extends Error {}

@@ -1,7 +1,7 @@
 import { In } from '../../shared/config/context.js';
 import { blockIn, type Loaded, loadFromSnapshot } from '../../shared/config/load.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
-import { setTimer } from '../../shared/lib/timer.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import { ordersOf } from '../acme/orders.js';
 import { acmeScope, zoneOf } from '../acme/scopes.js';

@@ -1,5 +1,5 @@
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
-import { runtimePart } from '../client/protocol-runtime.js';
+import { runtimePart } from '../task/protocol-runtime.js';
 
 /** Size of the zone where no `acme_shared_zone` names one. nginx-acme: ACME_ZONE_SIZE. */
 export const ACME_ZONE = 'ngx_acme_shared';

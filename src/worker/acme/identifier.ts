@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { formatAddress, parseAddress } from '../../shared/lib/address.js';
+import { formatAddress, parseAddress } from '../../shared/address/address.js';
 import type { KeyKind } from './key-kind.js';
 
 /** What a certificate is for: a name in DNS, which may begin with `*.`, or an address. */

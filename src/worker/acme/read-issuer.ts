@@ -1,7 +1,7 @@
+import { ownValue } from '../../shared/collection/own-value.js';
 import { withErrno } from '../../shared/config/errors.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { defaultStatePath } from '../../shared/config/paths.js';
-import { ownValue } from '../../shared/lib/own-value.js';
 import type { Context } from '../module.js';
 import { objectReader } from '../tls/identity.js';
 import { loadAuthorities, loadKey, named, TlsFileError } from '../tls/pem.js';

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, renameSync, unlinkSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { writeFresh } from '../../shared/lib/state-file.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { writeFresh } from '../../shared/files/state-file.js';
 import type { AcmeZone, Pair } from './acme-zone.js';
 
 /** What a file is called until it is complete. */

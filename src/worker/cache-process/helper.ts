@@ -1,12 +1,12 @@
 import { In } from '../../shared/config/context.js';
 import { blockIn, loadFromSnapshot } from '../../shared/config/load.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
-import { setTimer } from '../../shared/lib/timer.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import { cachePathScope } from '../cache/cache-paths.js';
 import { DiskCache } from '../cache/disk-cache.js';
-import type { ClientTask } from '../client/client-task.js';
 import { language } from '../language.js';
+import type { ClientTask } from '../task/client-task.js';
 
 /** What a helper process of the caches has at hand. */
 export interface Helper {

@@ -1,16 +1,16 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs';
+import { fsPath } from '../../shared/files/fs-path.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { md5Hex } from '../../shared/lib/md5.js';
-import { beganAt, processStat } from '../../shared/lib/process-stat.js';
-import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT, NOTICE, WARN } from '../../shared/log/level.js';
+import { beganAt, processStat } from '../../shared/system/process-stat.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { type DiskCache, diskSize } from '../cache/disk-cache.js';
 import { fileLength } from '../cache/file-format.js';
 import type { IndexRow } from '../cache/index-zone.js';
 import { isEntryName, tempOwner } from '../cache/path.js';
 import { cacheFiles, lookAt } from '../cache/walk.js';
+import { md5Hex } from '../digest/md5.js';
 import { runHelper, type Step } from './helper.js';
 
 const LINGER_MS = 500;

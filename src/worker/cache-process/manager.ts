@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs';
+import { fsPath } from '../../shared/files/fs-path.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
-import { errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
 import type { Pace } from '../cache/cache-def.js';
 import type { DiskCache } from '../cache/disk-cache.js';
 import { readHeader } from '../cache/walk.js';

@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
-import { network } from '../../shared/net/engine/network.js';
-import type { FileTaker } from '../../shared/net/file-reads.js';
-import { enter, leave } from '../client/at-work.js';
-import { ERROR } from '../client/codes.js';
+import { errnoText } from '../../shared/system/errno.js';
 import type { Source } from '../http/request/body-stage.js';
 import type { Request } from '../http/request/request.js';
+import { network } from '../net/engine/network.js';
+import type { FileTaker } from '../net/file-reads.js';
+import { enter, leave } from '../task/at-work.js';
+import { FAILED } from '../task/codes.js';
 import type { DiskCache } from './disk-cache.js';
 import type { Entry } from './entry.js';
 import { BLOCK, isBlock } from './file-format.js';
@@ -65,7 +65,7 @@ class BlockSource implements Source, FileTaker {
     if (r !== null) {
       const before = enter(r);
       r.log(CRIT, `pread() "${this.#entry.path}" failed (${errnoText(error)})`);
-      r.finalize(ERROR);
+      r.finalize(FAILED);
       leave(before);
     }
   }
@@ -87,7 +87,7 @@ class BlockSource implements Source, FileTaker {
     if (buffer.length < Math.min(BLOCK, header.bodyLength - block * BLOCK) || !isBlock(buffer, table!, block)) {
       r.log(CRIT, `cache file "${path}" has a damaged body`);
       this.#disk.deleteFile(path.slice(-32));
-      r.finalize(ERROR);
+      r.finalize(FAILED);
       return;
     }
     const from = this.#at % BLOCK;

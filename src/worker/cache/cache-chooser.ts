@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
@@ -29,7 +29,7 @@ export function cacheChooser(family: CacheFamily, choice: CacheChoice, http: Htt
     }
     const disk = caches.get(name);
     if (disk === undefined) {
-      r.log(ERR, `cache "${name}" not found`);
+      r.log(ERROR, `cache "${name}" not found`);
     }
     return disk ?? null;
   };

@@ -1,8 +1,8 @@
+import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, own } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
 import { parseOffset, parseSize, parseTime } from '../../shared/config/language/units.js';
-import { append } from '../../shared/lib/append.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { WorkerEnv } from '../env.js';
 import type { Request } from '../http/request/request.js';

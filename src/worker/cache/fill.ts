@@ -1,7 +1,7 @@
-import { parseHttpDate } from '../../shared/lib/http-date.js';
-import { md5Hex } from '../../shared/lib/md5.js';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
+import { md5Hex } from '../digest/md5.js';
 import { firstTrue } from '../http/request/predicates.js';
+import { parseHttpDate } from '../text/http-date.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
 import { diskSize } from './disk-cache.js';

@@ -1,4 +1,4 @@
-import { parseHttpDate } from '../../shared/lib/http-date.js';
+import { parseHttpDate } from '../text/http-date.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
 import type { UpstreamHead } from '../upstream/response/upstream-head.js';

@@ -1,9 +1,8 @@
 // Longer than most: what a location's cache does at each step of a request, which all work on one use of the cache.
-import { md5Hex } from '../../shared/lib/md5.js';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
+
 import { CRIT, DEBUG } from '../../shared/log/level.js';
-import { enter, leave } from '../client/at-work.js';
-import { AGAIN, asStatus, DECLINED, DONE, ERROR, type Result } from '../client/codes.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
+import { md5Hex } from '../digest/md5.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
 import { firstTrue } from '../http/request/predicates.js';
@@ -13,7 +12,9 @@ import { startSubrequest } from '../http/request/subrequest.js';
 import type { Trace } from '../http/request/trace.js';
 import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
-import { processHead } from '../upstream/exchange/copy-head.js';
+import { enter, leave } from '../task/at-work.js';
+import { AGAIN, asStatus, DECLINED, DONE, FAILED, type Result } from '../task/codes.js';
+import { processHead } from '../upstream/exchange/process-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
@@ -65,7 +66,7 @@ export class LocationCache implements ResponseCache {
     }
     const disk = this.#context.disk(r);
     if (disk === null) {
-      return ERROR;
+      return FAILED;
     }
     if (disk === undefined) {
       return purge === 'method' ? 404 : DECLINED;
@@ -237,7 +238,7 @@ export class LocationCache implements ResponseCache {
     if (code === DECLINED) {
       u.proceed();
     } else {
-      u.r.finalize(code === ERROR ? 500 : code);
+      u.r.finalize(code === FAILED ? 500 : code);
     }
   }
 

@@ -1,7 +1,7 @@
 import { DEBUG, INFO } from '../../shared/log/level.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
-import { enter, leave } from '../client/at-work.js';
-import { AGAIN, DECLINED, DONE, type Result } from '../client/codes.js';
+import { enter, leave } from '../task/at-work.js';
+import { AGAIN, DECLINED, DONE, type Result } from '../task/codes.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { FailureType } from '../upstream/settings/failure.js';
 import type { LocationCache } from './location-cache.js';

@@ -1,4 +1,4 @@
-import { setTimer } from '../../shared/lib/timer.js';
+import { setTimer } from '../../shared/time/timer.js';
 
 /** Who knows which entries are locked. */
 interface Locks {

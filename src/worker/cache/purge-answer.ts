@@ -1,14 +1,14 @@
-import { md5Hex } from '../../shared/lib/md5.js';
 import { ERROR } from '../../shared/log/level.js';
-import { OK, type Result } from '../client/codes.js';
+import { md5Hex } from '../digest/md5.js';
 import type { WorkerEnv } from '../env.js';
-import { crossSite } from '../http/message/cross-site.js';
+import { crossSite } from '../http/headers/cross-site.js';
 import type { LocationRuntime } from '../http/request/http-runtime.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';
 import { discardBody } from '../http/request/request-body.js';
 import { respondBuffer } from '../http/request/respond.js';
 import { escapeHtml } from '../http/syntax/uri-escape.js';
+import { OK, type Result } from '../task/codes.js';
 import { cacheChooser } from './cache-chooser.js';
 import type { DiskCache } from './disk-cache.js';
 import type { CacheFamily } from './index-zone.js';

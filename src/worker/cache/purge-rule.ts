@@ -1,6 +1,6 @@
-import { type Address, parseAddress } from '../../shared/lib/address.js';
-import { CidrSet, parseCidr } from '../../shared/lib/cidr.js';
+import { type Address, parseAddress } from '../../shared/address/address.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
+import { CidrSet, parseCidr } from '../address/cidr.js';
 import { explain } from '../http/request/error-reason.js';
 import { firstTrue } from '../http/request/predicates.js';
 import type { Request } from '../http/request/request.js';

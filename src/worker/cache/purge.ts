@@ -1,4 +1,4 @@
-import { nowSeconds } from '../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import type { DiskCache } from './disk-cache.js';
 import { isEntryName } from './path.js';
 import { cacheFiles, readHeader } from './walk.js';

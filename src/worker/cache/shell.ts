@@ -1,5 +1,5 @@
-import { md5Hex } from '../../shared/lib/md5.js';
 import type { AnyZoneRef } from '../../shared/zone/kind.js';
+import { md5Hex } from '../digest/md5.js';
 import type { CacheDef } from './cache-def.js';
 import type { EntryHeader } from './file-format.js';
 import { cacheFilePath, isEntryName } from './path.js';

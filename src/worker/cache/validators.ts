@@ -1,6 +1,6 @@
-import { httpDate } from '../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { Request } from '../http/request/request.js';
+import { httpDate } from '../text/http-date.js';
 import type { EntryHeader } from './file-format.js';
 import { latestUse } from './use.js';
 

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, unlinkSync } from 'node:fs';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import type { CacheDef } from './cache-def.js';
 import { type DecodedHeader, decodeHeader, type EntryHeader, fileLength, headerLength, isOurs } from './file-format.js';
 import { isEntryName } from './path.js';

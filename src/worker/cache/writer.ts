@@ -1,11 +1,11 @@
 import { closeSync, constants, copyFileSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoCode, errnoText } from '../../shared/lib/errno.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../shared/system/errno.js';
+import { Gathered } from '../bytes/gathered.js';
 import type { Request } from '../http/request/request.js';
-import { Gathered } from '../io/gathered.js';
-import type { BodyTee } from '../upstream/exchange/conf.js';
+import type { BodyTee } from '../upstream/exchange/upstream-conf.js';
 import { BlockSums, type EntryHeader, encodeHeader, tableChecksum } from './file-format.js';
 import { tempName } from './path.js';
 

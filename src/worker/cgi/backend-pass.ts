@@ -1,6 +1,6 @@
-import { ERROR as ERR, type Level } from '../../shared/log/level.js';
-import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.js';
+import { ERROR, type Level } from '../../shared/log/level.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
+import { type BackendUrl, parseBackendUrl } from '../address/backend-url.js';
 import type { LocationInfo } from '../http/request/location-info.js';
 import type { Request } from '../http/request/request.js';
 import { type Context, claimContent } from '../module.js';
@@ -81,7 +81,7 @@ export function evaluateBackend(
   r: Request,
   given: string,
   schemes: readonly BackendScheme[],
-  level: Level = ERR,
+  level: Level = ERROR,
 ): EvaluatedBackend | undefined {
   const found = schemeOf(given, schemes);
   const scheme = found !== undefined && found.text.length < given.length ? found : undefined;

@@ -1,5 +1,5 @@
-import { latin1 } from '../../shared/lib/latin1.js';
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR } from '../../shared/log/level.js';
+import { latin1 } from '../bytes/latin1.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/syntax/header-line.js';
 import { HeaderKind, type HeaderKinds } from '../upstream/response/header-kinds.js';
 import { addHeader, type Reporter, readStatusLine, USUAL_HEAD } from '../upstream/response/http1-head.js';
@@ -70,7 +70,7 @@ export class CgiHeadReader {
           return CGI_INVALID;
         }
       } else if (code !== LINE_IGNORED) {
-        reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+        reporter.log(ERROR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
         return CGI_INVALID;
       }
       this.next = line.next;
@@ -91,7 +91,7 @@ function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
   }
   const status = /^[0-9]{3}/.exec(text);
   if (status === null) {
-    reporter.log(ERR, `upstream sent invalid status "${text}"`);
+    reporter.log(ERROR, `upstream sent invalid status "${text}"`);
     return false;
   }
   head.status = Number(status[0]);

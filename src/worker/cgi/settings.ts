@@ -1,8 +1,8 @@
+import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { bits } from '../../shared/config/slots.js';
-import { append } from '../../shared/lib/append.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
 import type { CacheSettings } from '../cache/settings.js';
 import type { Request } from '../http/request/request.js';

@@ -1,12 +1,12 @@
+import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
-import { append } from '../../shared/lib/append.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
-import type { ClientTask } from '../client/client-task.js';
 import type { SharedContext } from '../module.js';
+import type { ClientTask } from '../task/client-task.js';
 import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';

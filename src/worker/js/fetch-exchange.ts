@@ -1,11 +1,11 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
-import { errnoText } from '../../shared/lib/errno.js';
-import { setTimer } from '../../shared/lib/timer.js';
-import { ERROR as ERR, type Level } from '../../shared/log/level.js';
-import { type BackendUrl, parseBackendUrl } from '../../shared/net/backend-url.js';
-import { cipherOf } from '../../shared/net/tls-binding.js';
+import { ERROR, type Level } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { setTimer } from '../../shared/time/timer.js';
+import { type BackendUrl, parseBackendUrl } from '../address/backend-url.js';
 import { CONNECTION_FIELDS } from '../http/http2-frames/protocol.js';
+import { cipherOf } from '../net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
 import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
@@ -169,7 +169,7 @@ export class FetchExchange {
     const socket = connect({ host: this.#addresses[0]!, port: proxy?.port ?? this.#parts.port, noDelay: true });
     this.#socket = socket;
     socket.on('error', (error) => {
-      this.#outcome.log(ERR, `js fetch connect() failed (${errnoText(error)})`);
+      this.#outcome.log(ERROR, `js fetch connect() failed (${errnoText(error)})`);
       this.#next();
     });
     socket.on('connect', () => {
@@ -228,7 +228,7 @@ export class FetchExchange {
     this.#socket = tls;
     socket.removeAllListeners('error').on('error', () => undefined);
     tls.on('error', (error) => {
-      this.#outcome.log(ERR, `js fetch SSL_do_handshake() failed (${error.message})`);
+      this.#outcome.log(ERROR, `js fetch SSL_do_handshake() failed (${error.message})`);
       this.#next();
     });
     tls.on('end', () => this.#next());
@@ -238,7 +238,7 @@ export class FetchExchange {
         this.#opened(tls);
         return;
       }
-      this.#outcome.log(ERR, failure);
+      this.#outcome.log(ERROR, failure);
       this.#next();
     });
   }
@@ -271,7 +271,7 @@ export class FetchExchange {
     const connection = this.#connection!;
     connection.requests++;
     socket.on('error', (error) => {
-      this.#outcome.log(ERR, `js fetch recv() failed (${errnoText(error)})`);
+      this.#outcome.log(ERROR, `js fetch recv() failed (${errnoText(error)})`);
       this.#next();
     });
     socket.on('data', (bytes: Buffer) => {
@@ -291,7 +291,7 @@ export class FetchExchange {
     }
     if (fault !== undefined) {
       if (this.#response.why !== '') {
-        this.#outcome.log(ERR, `js fetch: ${this.#response.why}`);
+        this.#outcome.log(ERROR, `js fetch: ${this.#response.why}`);
       }
       this.#fail(faultError(this.#response, fault));
     } else if (this.#response.complete) {

@@ -1,4 +1,4 @@
-import { EMPTY } from '../../shared/lib/empty.js';
+import { EMPTY } from '../bytes/empty.js';
 import { TOKEN } from '../http/syntax/token.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';

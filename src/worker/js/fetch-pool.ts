@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setTimer } from '../../shared/lib/timer.js';
+import { setTimer } from '../../shared/time/timer.js';
 
 /** A connection to a server, and how it has been used. */
 export interface FetchConnection {

@@ -1,8 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
-import type { ClientTask } from '../client/client-task.js';
 import type { Resolver } from '../resolver/resolver.js';
+import type { ClientTask } from '../task/client-task.js';
 import { type ContextBase, contextBase, makeContext } from '../tls/context.js';
 import { FetchPool } from './fetch-pool.js';
 

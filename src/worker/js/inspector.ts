@@ -1,6 +1,6 @@
 import { close, open, url } from 'node:inspector';
-import { setTimer } from '../../shared/lib/timer.js';
 import { WARN } from '../../shared/log/level.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { WorkerEnv } from '../env.js';
 
 const PAUSE_MS = 200;

@@ -258,11 +258,11 @@ export function functionOf(exports: unknown, path: readonly string[]): ((...args
   }
   const run = value as (...args: unknown[]) => unknown;
   // As in njs, a function of a module has no `this`; a method of an object of some class does.
-  return owner === undefined || isPlainObject(owner) ? run : run.bind(owner);
+  return owner === undefined || isLiteralObject(owner) ? run : run.bind(owner);
 }
 
 /** Whether an object is of no class. */
-export function isPlainObject(value: unknown): boolean {
+export function isLiteralObject(value: unknown): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

@@ -1,4 +1,4 @@
-import type { ClientTask } from '../client/client-task.js';
+import type { ClientTask } from '../task/client-task.js';
 import { namedValues } from './header-objects.js';
 import { bytesOf, textOf } from './text.js';
 

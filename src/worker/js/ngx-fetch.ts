@@ -1,5 +1,5 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
-import { type NetworkStandIn, network } from '../../shared/net/engine/network.js';
+import { ERROR } from '../../shared/log/level.js';
+import { type NetworkStandIn, network } from '../net/engine/network.js';
 import { FetchExchange } from './fetch-exchange.js';
 import { FetchHeaders } from './fetch-headers.js';
 import { describeRequest, type FetchDescription, type FetchInit, FetchResponse } from './fetch-message.js';
@@ -66,7 +66,7 @@ function start(
   const proxyUrl = settings.fetchProxy?.constant ?? (owner.subject === undefined ? '' : (settings.fetchProxy?.eval(owner.subject) ?? ''));
   const proxy = readProxy(proxyUrl);
   if (typeof proxy === 'string') {
-    owner.log(ERR, proxy);
+    owner.log(ERROR, proxy);
     throw new Error('failed to evaluate proxy URL');
   }
   const verify = init.verify === undefined ? settings.fetchVerify : Boolean(init.verify);

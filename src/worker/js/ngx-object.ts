@@ -1,7 +1,7 @@
 import { constants as osConstants } from 'node:os';
-import { errnoText } from '../../shared/lib/errno.js';
-import { setTimer } from '../../shared/lib/timer.js';
-import { DEBUG, ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { DEBUG, ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { dump } from './dump.js';
 import { namedValues } from './header-objects.js';
 import { scriptFetch } from './ngx-fetch.js';
@@ -41,7 +41,7 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
   const facts = {
     INFO,
     WARN,
-    ERR,
+    ERROR,
     build: '',
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
@@ -103,7 +103,7 @@ function onEvent(event: unknown, callback: unknown): void {
     try {
       new Task(owner, { settled() {}, failed() {} }).within(callback as () => unknown);
     } catch (error) {
-      owner.log(ERR, `js exit hook exception: ${exceptionText(error)}`);
+      owner.log(ERROR, `js exit hook exception: ${exceptionText(error)}`);
     }
   });
 }
@@ -164,7 +164,7 @@ function scriptConsole(fallback: TaskOwner): object {
     dump: writer(INFO),
     debug: writer(DEBUG),
     warn: writer(WARN),
-    error: writer(ERR),
+    error: writer(ERROR),
     time(label: unknown = 'default'): void {
       const name = String(label);
       if (times().has(name)) {

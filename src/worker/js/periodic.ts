@@ -1,13 +1,13 @@
 import { parseTime } from '../../shared/config/language/units.js';
-import { setTimer } from '../../shared/lib/timer.js';
-import { ERROR as ERR, type Level } from '../../shared/log/level.js';
+import { ERROR, type Level } from '../../shared/log/level.js';
 import type { LogContext } from '../../shared/log/log-line.js';
 import { requestSteps } from '../../shared/regex/compile.js';
-import type { Client } from '../client/client.js';
-import type { ClientTask } from '../client/client-task.js';
-import type { ProtocolRuntime } from '../client/protocol-runtime.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { WorkerEnv } from '../env.js';
 import type { SharedContext } from '../module.js';
+import type { Client } from '../task/client.js';
+import type { ClientTask } from '../task/client-task.js';
+import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import type { ScriptFunction } from './scripts.js';
@@ -104,13 +104,13 @@ class PeriodicRun {
     const place = this.#place;
     this.#wait(interval);
     if (this.#session !== undefined) {
-      place.log.log(ERR, `${place.kind} js periodic "${name}" is already running, killing previous instance`);
+      place.log.log(ERROR, `${place.kind} js periodic "${name}" is already running, killing previous instance`);
       this.#session.end();
       this.#session = undefined;
     }
     const run = place.find(name);
     if (run === undefined) {
-      place.log.log(ERR, `js function "${name}" not found`);
+      place.log.log(ERROR, `js function "${name}" not found`);
       return;
     }
     const session: PeriodicSession = new PeriodicSession(place, () => {

@@ -1,16 +1,16 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
-import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
-import { AGAIN, asStatus, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { MemorySink } from '../http/body/memory-sink.js';
-import { setContentType } from '../http/message/content-type.js';
-import { parseUnsafeUri } from '../http/message/unsafe-uri.js';
+import { setContentType } from '../http/headers/content-type.js';
 import { internalRedirect, namedLocation } from '../http/request/internal-redirect.js';
 import { contextSlot, type Request } from '../http/request/request.js';
 import { RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
+import { parseUnsafeUri } from '../http/request/unsafe-uri.js';
 import { methodBit } from '../http/syntax/method.js';
-import { Deadline } from '../io/deadline.js';
+import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
+import { Deadline } from '../time/deadline.js';
 import { argsObject } from './args-object.js';
 import { dump, SHOWN } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
@@ -169,7 +169,7 @@ export class RequestObject {
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this.#owner, { settled: () => this.#settle(), failed: () => this.#go(r.headerSent ? ERROR : 500) });
+    const task = new Task(this.#owner, { settled: () => this.#settle(), failed: () => this.#go(r.headerSent ? FAILED : 500) });
     r.onFinish(() => task.cancel());
     task.run(() => handler(this));
     if (this.#code !== undefined) {
@@ -201,10 +201,10 @@ export class RequestObject {
     const r = this.#r;
     const expired = (): void => {
       if (this.#code === undefined && !r.finished) {
-        r.log(ERR, `js handler "${name}" timed out`);
+        r.log(ERROR, `js handler "${name}" timed out`);
         timedOut();
         task.cancel();
-        this.#go(r.headerSent ? ERROR : 500);
+        this.#go(r.headerSent ? FAILED : 500);
       }
     };
     const deadline = new Deadline({ expired });
@@ -300,7 +300,7 @@ export class RequestObject {
   }
 
   error(message: unknown): void {
-    this.#r.log(ERR, `js: ${bytesOf(dump(message))}`);
+    this.#r.log(ERROR, `js: ${bytesOf(dump(message))}`);
   }
 
   // --- the request
@@ -534,7 +534,7 @@ export class RequestObject {
     }
     setContentType(r);
     const code = sendHeader(r);
-    if (code === ERROR || code > OK) {
+    if (code === FAILED || code > OK) {
       throw new Error('failed to send header');
     }
     if (r.headerOnly) {
@@ -717,7 +717,7 @@ export class RequestObject {
     task.hold();
     if (this.stage === 'variable') {
       // Nothing waits for it once the request has been sent elsewhere.
-      r.onFinish(() => states.get(r) !== this && r.log(ERR, 'js subrequest: failed to get the parent context'));
+      r.onFinish(() => states.get(r) !== this && r.log(ERROR, 'js subrequest: failed to get the parent context'));
     }
     return callback === undefined
       ? new Promise((done) => {

@@ -171,8 +171,8 @@ export function sendInformation(r: Request, status: number, fields: readonly str
     return;
   }
   if (status === 100) {
-    r.stream.sendContinue(r);
+    r.clientExchange.sendContinue(r);
   } else {
-    r.stream.sendInformational(r, status, fields);
+    r.clientExchange.sendInformational(r, status, fields);
   }
 }

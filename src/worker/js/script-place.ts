@@ -1,6 +1,6 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
-import type { ClientTask } from '../client/client-task.js';
+import { ERROR } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
+import type { ClientTask } from '../task/client-task.js';
 import { NGINX_VERSION } from '../version.js';
 import type { ScriptSettings } from './directives.js';
 import { FetchScope, type Lookup } from './fetch-settings.js';
@@ -27,7 +27,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
   if (library === undefined) {
     const dicts = env.zones.ofKind(dictKind);
     for (const dict of dicts.values()) {
-      dict.restore((message) => env.log.log(ERR, bytesOf(message)));
+      dict.restore((message) => env.log.log(ERROR, bytesOf(message)));
       env.onClose(() => dict.save());
     }
     library = new ScriptLibrary({
@@ -64,14 +64,14 @@ export function installScripts(at: object, conf: Readonly<ScriptSettings>, env: 
 
 /** Says that a function of the configuration is in no script. */
 export function functionMissing(task: ClientTask, name: string): void {
-  task.log(ERR, `js function "${name}" not found`);
+  task.log(ERROR, `js function "${name}" not found`);
 }
 
 /** The function that gives a variable of `js_set` its value. Where there is none, a line of the log says why. */
 export function valueFunction(task: ClientTask, at: object, name: string): ScriptFunction | undefined {
   const scripts = placeOf(at)?.scripts;
   if (scripts === undefined) {
-    task.log(ERR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
+    task.log(ERROR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);
     return undefined;
   }
   const run = scripts.find(name);

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR } from '../../shared/log/level.js';
 import { exceptionText, type Task, type TaskOwner } from './task.js';
 import { bytesOf } from './text.js';
 
@@ -31,7 +31,7 @@ export function variableValue(task: Task, of: ValueOwner, run: () => unknown, na
     set = of.returnValue;
   }
   if (late && (task.busy || before === UNSET)) {
-    task.owner.log(ERR, `async operation inside "${name}" variable handler`);
+    task.owner.log(ERROR, `async operation inside "${name}" variable handler`);
     return undefined;
   }
   return valueText(set === UNSET ? (late ? before : value) : set, task.owner);
@@ -42,7 +42,7 @@ function valueText(value: unknown, owner: TaskOwner): string | undefined {
     return value === undefined || value === null ? undefined : bytesOf(value);
   } catch (error) {
     // It has no text, or throws when it is asked for it.
-    owner.log(ERR, `js exception: ${exceptionText(error)}`);
+    owner.log(ERROR, `js exception: ${exceptionText(error)}`);
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { oneLine } from '../../shared/lib/error-text.js';
-import { ERROR as ERR } from '../../shared/log/level.js';
-import { functionOf, isPlainObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
+import { ERROR } from '../../shared/log/level.js';
+import { oneLine } from '../../shared/text/error-text.js';
+import { functionOf, isLiteralObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
 import type { SharedVariable } from './shared-state.js';
 import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
@@ -173,7 +173,7 @@ export class Scripts {
           new Task(log, { settled() {}, failed() {} }).within(() => loader.load(file)),
         );
       } catch (error) {
-        log.log(ERR, `js exception: ${exceptionText(error)}`);
+        log.log(ERROR, `js exception: ${exceptionText(error)}`);
         this.#failures.set(name, error);
       }
     }
@@ -201,7 +201,7 @@ export class Scripts {
   /** The names that a module exports with nothing in them, as an object's do that is made before its members are. */
   emptyMembers(name: string): string[] {
     const exports = this.#modules.get(name);
-    if (typeof exports !== 'object' || exports === null || !isPlainObject(exports)) {
+    if (typeof exports !== 'object' || exports === null || !isLiteralObject(exports)) {
       return [];
     }
     return Object.entries(Object.getOwnPropertyDescriptors(exports))

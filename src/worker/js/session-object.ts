@@ -1,11 +1,11 @@
 // Over 400 lines: what scripts do with a session, and the object that they do it with.
-import { ownValue } from '../../shared/lib/own-value.js';
-import { ERROR as ERR, INFO, type Level, WARN } from '../../shared/log/level.js';
-import { lastingSlot } from '../client/client-task.js';
-import { AGAIN, asStatus, DECLINED, DONE, ERROR, OK, type Result } from '../client/codes.js';
+import { ownValue } from '../../shared/collection/own-value.js';
+import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import type { Session } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
+import { lastingSlot } from '../task/client-task.js';
+import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
 import { dump } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
@@ -64,7 +64,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   /** A phase's function has run, and waits. */
   #inProgress = false;
   /** What the phase goes on with. */
-  #status: Result = ERROR;
+  #status: Result = FAILED;
   /** The phase has returned, and waits for {@link Session.resume}. */
   #suspended = false;
   #broken = false;
@@ -118,7 +118,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     this.#tasks.add(task);
     const result = task.run(code);
     // Most phases decide at once: they need not wait for the end of the tick.
-    if (task.over || (!this.#filtering && this.#status !== ERROR && !task.busy && !(result instanceof Promise))) {
+    if (task.over || (!this.#filtering && this.#status !== FAILED && !task.busy && !(result instanceof Promise))) {
       task.cancel();
       this.#tasks.delete(task);
     }
@@ -131,7 +131,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     this.#suspended = false;
     if (!this.#inProgress) {
       this.#inProgress = true;
-      this.#status = ERROR;
+      this.#status = FAILED;
       this.#broken = false;
       this.#run(() => run(this.#object));
     }
@@ -141,7 +141,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     }
     if (this.#broken) {
       this.#inProgress = false;
-      return ERROR;
+      return FAILED;
     }
     if (this.#pending) {
       this.#suspended = true;
@@ -177,7 +177,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     this.#broken = true;
     if (this.#suspended) {
       this.#inProgress = false;
-      this.#resume(ERROR);
+      this.#resume(FAILED);
     } else if (this.#filtering && this.#direction === undefined) {
       this.subject.finalize(INTERNAL_SERVER_ERROR);
     }
@@ -330,7 +330,7 @@ const methods = {
     SessionObject.scripts(this).decide(code, OK);
   },
   error(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(ERR, `js: ${dump(message)}`);
+    SessionObject.scripts(this).log(ERROR, `js: ${dump(message)}`);
   },
   log(this: SessionObject, message: unknown): void {
     SessionObject.scripts(this).log(INFO, `js: ${dump(message)}`);

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { crc32 } from '../../shared/lib/crc32.js';
-import { fsPath } from '../../shared/lib/fs-path.js';
-import { byteText } from '../../shared/lib/native-text.js';
-import { replaceStateFile } from '../../shared/lib/state-file.js';
-import { setTimer } from '../../shared/lib/timer.js';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { replaceStateFile } from '../../shared/files/state-file.js';
+import { byteText } from '../../shared/text/native-text.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
+import { crc32 } from '../digest/crc32.js';
 import { integer } from './text.js';
 
 /** What `js_shared_dict_zone` says of a dictionary. */

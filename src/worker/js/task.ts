@@ -1,9 +1,9 @@
 // Over 400 lines: a run of a handler with all the ways in which it ends, and what is said of its exceptions.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { stackOf } from '../../shared/lib/error-text.js';
-import { setTimer } from '../../shared/lib/timer.js';
-import { ERROR as ERR, type Level } from '../../shared/log/level.js';
-import type { ClientTask } from '../client/client-task.js';
+import { ERROR, type Level } from '../../shared/log/level.js';
+import { stackOf } from '../../shared/text/error-text.js';
+import { setTimer } from '../../shared/time/timer.js';
+import type { ClientTask } from '../task/client-task.js';
 import type { FetchScope } from './fetch-settings.js';
 import { mappedFrame } from './source-maps.js';
 
@@ -128,7 +128,7 @@ export class Task {
         (error: unknown) => {
           if (this.#atOnce) {
             // As in njs, the value is the promise itself.
-            this.owner.log(ERR, `js unhandled rejection: ${exceptionText(error)}`);
+            this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(error)}`);
             outcome = { late: false, value: result };
             this.release();
           } else {
@@ -225,7 +225,7 @@ export class Task {
     if (this.#over) {
       return;
     }
-    this.owner.log(ERR, `js exception: ${exceptionText(error)}`);
+    this.owner.log(ERROR, `js exception: ${exceptionText(error)}`);
     this.#fail();
   }
 
@@ -241,7 +241,7 @@ export class Task {
   }
 
   #thrown(message: string): void {
-    this.owner.log(ERR, message);
+    this.owner.log(ERROR, message);
     if (!this.#over) {
       this.#fail();
     } else {
@@ -258,7 +258,7 @@ export class Task {
 
   /** A promise of the task was rejected, and nobody looks. nginx: ngx_js_rejection_tracker. */
   rejected(reason: unknown): void {
-    this.owner.log(ERR, `js unhandled rejection: ${exceptionText(reason)}`);
+    this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
     if (!this.#over) {
       this.#fail();
     }

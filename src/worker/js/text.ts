@@ -1,4 +1,4 @@
-import { byteText, nativeText } from '../../shared/lib/native-text.js';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 
 /** A value that a handler gives as text, one character for a byte. nginx: ngx_js_string. */
 export function bytesOf(value: unknown): string {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import type { AcceptedSocket, ClientSocket } from '../../shared/net/client-socket.js';
-import { network } from '../../shared/net/engine/network.js';
+import { handlesWork } from '../../shared/net/handle-socket.js';
 import { type ListenSocket, takeConnections } from '../../shared/net/listen-socket.js';
-import { NodeSocket } from '../../shared/net/node-socket.js';
-import { PlainSocket } from '../../shared/net/plain-socket.js';
-import { canBePlain } from '../../shared/net/plain-stream.js';
-import { cipherMaker } from '../../shared/net/tls-binding.js';
-import type { Connections } from '../client/connections.js';
-import type { PassListener } from '../client/passing.js';
+import type { Connections } from '../connections/connections.js';
+import type { PassListener } from '../connections/passing.js';
+import { network } from '../net/engine/network.js';
+import { HandleClientSocket } from '../net/handle-client-socket.js';
+import { NodeSocket } from '../net/node-socket.js';
+import { cipherMaker } from '../net/tls-binding.js';
 
 /** An address among those that a listening socket stands for. */
 interface Address {
@@ -55,8 +55,8 @@ export function acceptOn<A extends Address>(
   };
   const secures = addresses.some(({ tls }) => tls !== undefined);
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (accepted) => accept(new NodeSocket(accepted)));
-  if (canBePlain() && (!secures || cipherMaker() !== null)) {
-    takeConnections(server, (handle) => accept(new PlainSocket(handle)));
+  if (handlesWork() && (!secures || cipherMaker() !== null)) {
+    takeConnections(server, (handle) => accept(new HandleClientSocket(handle)));
   }
   socket.attach(server, libuv || (secures && !network.secures) ? undefined : connections.taker(socket, accept));
 }

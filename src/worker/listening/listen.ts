@@ -1,12 +1,12 @@
 import { isIPv4 } from 'node:net';
+import { LONGEST_SOCKET_PATH } from '../../shared/address/socket-path.js';
+import { isIpv6WithoutZone } from '../../shared/address/zone-id.js';
 import type { SocketExtras } from '../../shared/config/configuration.js';
 import { In } from '../../shared/config/context.js';
 import type { HostRef } from '../../shared/config/define.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
-import { loadNative } from '../../shared/lib/native/native.js';
-import { LONGEST_SOCKET_PATH } from '../../shared/lib/socket-path.js';
-import { isPlainIpv6 } from '../../shared/lib/zone-id.js';
+import { loadNative } from '../../shared/native/native.js';
 import type { SharedContext } from '../module.js';
 import type { ListenInfo, SocketOptions } from './listeners.js';
 
@@ -221,7 +221,7 @@ function parseAddress(text: string, defaultPort: number, ctx: SharedContext): Pa
     if (end === -1) {
       bad('invalid host');
     }
-    if (!isPlainIpv6(address)) {
+    if (!isIpv6WithoutZone(address)) {
       bad('invalid IPv6 address');
     }
     const rest = text.slice(end + 1);

@@ -3,10 +3,10 @@ import type { ListenSpec, SocketExtras } from '../../shared/config/configuration
 import { In } from '../../shared/config/context.js';
 import type { LinkContext } from '../../shared/config/define.js';
 import type { Pos, RelatedPosition } from '../../shared/config/language/ast.js';
-import { WildcardHash } from '../../shared/lib/wildcard-hash.js';
 import { listenKey } from '../../shared/net/listen-key.js';
 import type { RegexValue } from '../../shared/value/regex-value.js';
-import type { ClientTask } from '../client/client-task.js';
+import { WildcardHash } from '../lookup/wildcard-hash.js';
+import type { ClientTask } from '../task/client-task.js';
 
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */
 export interface SocketOptions {
@@ -89,7 +89,7 @@ export class ListenAddress {
 }
 
 /** A socket to bind, and the addresses it serves. */
-export interface ListenSocket {
+export interface AddressSocket {
   readonly spec: ListenSpec;
   readonly addresses: readonly ListenAddress[];
 }
@@ -182,9 +182,9 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
  * Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. For UDP each address
  * has its own, since Node does not tell to which one a datagram came. nginx: ngx_http_init_listening.
  */
-export function collectSockets(all: readonly ListenAddress[]): ListenSocket[] {
+export function collectSockets(all: readonly ListenAddress[]): AddressSocket[] {
   const addresses = all.filter(({ quic }) => !quic);
-  const sockets: ListenSocket[] = [];
+  const sockets: AddressSocket[] = [];
   for (const address of addresses) {
     const wildcard = addresses.find((other) => other.any && other !== address && sameKind(other, address));
     if (wildcard !== undefined && !address.options.bind && address.family !== 'unix' && !address.udp) {

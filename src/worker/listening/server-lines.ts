@@ -1,5 +1,5 @@
+import { append } from '../../shared/collection/append.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
-import { append } from '../../shared/lib/append.js';
 import type { SharedContext } from '../module.js';
 import { type Listen, parseListen } from './listen.js';
 import type { AddressBook } from './listeners.js';

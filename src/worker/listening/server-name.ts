@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import type { Pos } from '../../shared/config/language/ast.js';
 import { argPosition } from '../../shared/config/language/ast.js';
 import type { RegexValue } from '../../shared/value/regex-value.js';
-import type { ClientTask } from '../client/client-task.js';
 import type { SharedContext } from '../module.js';
+import type { ClientTask } from '../task/client-task.js';
 
 /** One argument of `server_name`. */
 export interface ServerName {

@@ -1,6 +1,6 @@
+import { ownValue } from '../../shared/collection/own-value.js';
 import type { ForeignDirective, NativeModule } from '../../shared/config/foreign.js';
-import { ownValue } from '../../shared/lib/own-value.js';
-import { missing } from '../modules/missing.js';
+import { missing } from './missing.js';
 import { moreForeign } from './more-foreign.js';
 import { otherProducts } from './other-products.js';
 

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
-import { lowerAscii } from '../../shared/lib/ascii-case.js';
-import { setTimer } from '../../shared/lib/timer.js';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR } from '../../shared/log/level.js';
+import { setTimer } from '../../shared/time/timer.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
+import { lowerAscii } from '../text/ascii-case.js';
 import { type DnsAnswer, type DnsRecords, encodeQuery, parseAnswer, readName, readRecords, TYPE } from './message.js';
 import { NameServer } from './name-server.js';
 import { Names } from './names.js';
@@ -195,13 +195,13 @@ export class DnsResolver implements Resolver {
   #received(bytes: Buffer, tcp: boolean): void {
     const answer = parseAnswer(bytes, tcp);
     if (typeof answer === 'string') {
-      this.#log.log(ERR, answer);
+      this.#log.log(ERROR, answer);
       return;
     }
     if (answer.name === '') {
       const node = answer.code === RESOLVE.FORMERR ? this.#names.askedAs(answer.id) : undefined;
       const name = node === undefined ? '' : `, name:"${node.name}"`;
-      this.#log.log(ERR, `DNS error (${answer.code}: ${resolveErrorText(answer.code)}), query id:${answer.id}${name}`);
+      this.#log.log(ERROR, `DNS error (${answer.code}: ${resolveErrorText(answer.code)}), query id:${answer.id}${name}`);
       return;
     }
     if (answer.type === TYPE.A || answer.type === TYPE.AAAA) {
@@ -218,12 +218,12 @@ export class DnsResolver implements Resolver {
     const asked = node === undefined ? undefined : six ? node.query6 : node.query;
     const pending = node !== undefined && (answer.type === TYPE.SRV || (six ? node.addresses6 : node.addresses) === undefined);
     if (node === undefined || asked === undefined || !pending) {
-      this.#log.log(ERR, `unexpected DNS response for ${answer.name}`);
+      this.#log.log(ERROR, `unexpected DNS response for ${answer.name}`);
       return undefined;
     }
     const id = asked.readUInt16BE(0);
     if (answer.id !== id) {
-      this.#log.log(ERR, `wrong ident ${answer.id} in DNS response for ${answer.name}, expect ${id}`);
+      this.#log.log(ERROR, `wrong ident ${answer.id} in DNS response for ${answer.name}, expect ${id}`);
       return undefined;
     }
     if (answer.truncated) {
@@ -294,7 +294,7 @@ export class DnsResolver implements Resolver {
         this.#follow(this.#names, node, answer.bytes, records.alias);
       }
     } else {
-      this.#log.log(ERR, 'no A or CNAME types in DNS response');
+      this.#log.log(ERROR, 'no A or CNAME types in DNS response');
     }
   }
 
@@ -319,15 +319,15 @@ export class DnsResolver implements Resolver {
     } else if (records.alias !== 0) {
       this.#follow(this.#services, node, answer.bytes, records.alias);
     } else {
-      this.#log.log(ERR, 'no SRV type in DNS response');
+      this.#log.log(ERROR, 'no SRV type in DNS response');
     }
   }
 
   /** The records of an answer that a name waits for; undefined, with a log line, when they cannot be read. */
   #records(node: Node, answer: DnsAnswer): DnsRecords | undefined {
-    const records = readRecords(answer, (type) => this.#log.log(ERR, `unexpected RR type ${type} in DNS response`));
+    const records = readRecords(answer, (type) => this.#log.log(ERROR, `unexpected RR type ${type} in DNS response`));
     if (typeof records === 'string') {
-      this.#log.log(ERR, records);
+      this.#log.log(ERROR, records);
       return undefined;
     }
     node.ttl = Math.min(node.ttl, records.ttl);
@@ -357,7 +357,7 @@ export class DnsResolver implements Resolver {
   #follow(nodes: Names, node: Node, bytes: Buffer, at: number): void {
     const alias = readName(bytes, at);
     if (typeof alias === 'string') {
-      this.#log.log(ERR, alias);
+      this.#log.log(ERROR, alias);
       return;
     }
     node.cname = alias.name;

@@ -1,5 +1,5 @@
 import { SocketAddress } from 'node:net';
-import { lowerAscii } from '../../shared/lib/ascii-case.js';
+import { lowerAscii } from '../text/ascii-case.js';
 
 /** Types of DNS records. */
 export const TYPE = { A: 1, CNAME: 5, AAAA: 28, SRV: 33, DNAME: 39 } as const;

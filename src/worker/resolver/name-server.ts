@@ -1,8 +1,8 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import { errnoText } from '../../shared/lib/errno.js';
 import type { Logger } from '../../shared/log/error-log.js';
-import { ERROR as ERR } from '../../shared/log/level.js';
+import { ERROR } from '../../shared/log/level.js';
+import { errnoText } from '../../shared/system/errno.js';
 
 /** Milliseconds that a name server may be silent over TCP. nginx: r->tcp_timeout. */
 const TCP_TIMEOUT = 5000;
@@ -65,7 +65,7 @@ export class NameServer {
 
   #failed(call: string, error: Error): void {
     const name = isIPv6(this.#address) ? `[${this.#address}]` : this.#address;
-    this.#log.log(ERR, `${call} failed (${errnoText(error)}) while resolving, resolver: ${name}:${this.#port}`);
+    this.#log.log(ERROR, `${call} failed (${errnoText(error)}) while resolving, resolver: ${name}:${this.#port}`);
   }
 
   /** Asks again over TCP, for an answer that did not fit into a datagram. */

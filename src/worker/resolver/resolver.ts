@@ -1,4 +1,4 @@
-import { lowerAscii } from '../../shared/lib/ascii-case.js';
+import { lowerAscii } from '../text/ascii-case.js';
 import type { DnsRecord } from './message.js';
 
 /** Why a name could not be resolved, as DNS numbers it; TIMED_OUT is errno's. nginx: NGX_RESOLVE_*. */

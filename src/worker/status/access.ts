@@ -1,6 +1,6 @@
 import { ERROR, NOTICE } from '../../shared/log/level.js';
-import { basicCredentials } from '../http/message/basic-credentials.js';
-import { crossSite } from '../http/message/cross-site.js';
+import { basicCredentials } from '../http/headers/basic-credentials.js';
+import { crossSite } from '../http/headers/cross-site.js';
 import { explain } from '../http/request/error-reason.js';
 import type { ServerRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';

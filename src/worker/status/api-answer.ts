@@ -1,6 +1,6 @@
 import { type Endpoint, endpoints } from './api.js';
 import { answerKeyvals } from './api-keyvals.js';
-import { type Answer, fail, type Question, Refusal } from './api-question.js';
+import { type Answer, ApiRefusal, fail, type Question } from './api-question.js';
 import { answerServers } from './api-servers.js';
 import { latin1, type StatusSource } from './source.js';
 
@@ -38,7 +38,7 @@ export function answerApi(source: StatusSource, question: Question): Answer | un
   try {
     return answer(source, question);
   } catch (error) {
-    if (error instanceof Refusal) {
+    if (error instanceof ApiRefusal) {
       return error.answer;
     }
     throw error;

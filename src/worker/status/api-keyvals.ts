@@ -1,6 +1,6 @@
-import type { KeyvalChanges } from '../../shared/lookup/keyval-table.js';
-import { httpKeyvals, type KeyvalZone, streamKeyvals } from '../../shared/lookup/keyval-zone.js';
-import { type Answer, type Question, Refusal } from './api-question.js';
+import type { KeyvalChanges } from '../lookup/keyval-table.js';
+import { httpKeyvals, type KeyvalZone, streamKeyvals } from '../lookup/keyval-zone.js';
+import { type Answer, ApiRefusal, type Question } from './api-question.js';
 import { latin1, type StatusSource, utf8 } from './source.js';
 
 const PATH = /^(http|stream)\/keyvals(?:\/([^/]*))?$/;
@@ -23,7 +23,7 @@ export function answerKeyvals({ http, env }: StatusSource, question: Question, p
   const { method, fields } = question;
   if (match[2] === undefined || match[2] === '') {
     if (method !== 'GET') {
-      throw new Refusal(405, 'MethodDisabled', 'method disabled');
+      throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
     }
     const names = [...zones.keys()].map(utf8);
     return {
@@ -33,7 +33,7 @@ export function answerKeyvals({ http, env }: StatusSource, question: Question, p
   }
   const zone = zones.get(latin1(match[2]));
   if (zone === undefined) {
-    throw new Refusal(404, 'KeyvalNotFound', 'keyval not found');
+    throw new ApiRefusal(404, 'KeyvalNotFound', 'keyval not found');
   }
   return method === 'GET' ? { status: 200, body: read(zone, question) } : change(zone, question);
 }
@@ -47,14 +47,14 @@ function read(zone: KeyvalZone, { key }: Question): object {
     return pairs;
   }
   if (!Object.hasOwn(pairs, key)) {
-    throw new Refusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
+    throw new ApiRefusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
   }
   return { [key]: pairs[key] };
 }
 
 function change(zone: KeyvalZone, { method, write, body }: Question): Answer {
   if (!write || !['POST', 'PATCH', 'DELETE'].includes(method)) {
-    throw new Refusal(405, 'MethodDisabled', 'method disabled');
+    throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
   }
   const pairs = method === 'DELETE' ? [] : pairsIn(zone, body);
   const refused = zone.change((changes) => {
@@ -69,7 +69,7 @@ function change(zone: KeyvalZone, { method, write, body }: Question): Answer {
     }
   });
   if (refused === undefined) {
-    throw new Refusal(503, 'KeyvalBusy', 'the zone is busy');
+    throw new ApiRefusal(503, 'KeyvalBusy', 'the zone is busy');
   }
   if (refused !== null) {
     throw refused;
@@ -92,7 +92,7 @@ function told({ name }: KeyvalZone, method: string, pairs: readonly PairChange[]
 }
 
 /** Adds pairs, all of them or none. */
-function add(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): Refusal | null {
+function add(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): ApiRefusal | null {
   if (pairs.length > 1 && changes.entries > 0) {
     return formatError('only one key can be added');
   }
@@ -101,7 +101,7 @@ function add(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChang
       return formatError('invalid key format');
     }
     if (changes.get(key) !== undefined) {
-      return new Refusal(409, 'KeyvalKeyExists', 'key already exists');
+      return new ApiRefusal(409, 'KeyvalKeyExists', 'key already exists');
     }
     if (!changes.put(key, { value, expires: zone.endOf(expire) })) {
       if (pairs.length > 1) {
@@ -113,14 +113,14 @@ function add(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChang
   return null;
 }
 
-function patch(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): Refusal | null {
+function patch(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairChange[]): ApiRefusal | null {
   if (pairs.length > 1) {
     return formatError('only one key can be updated');
   }
   const { key, value, expire } = pairs[0]!;
   const before = changes.get(key);
   if (before === undefined) {
-    return new Refusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
+    return new ApiRefusal(404, 'KeyvalKeyNotFound', 'keyval key not found');
   }
   if (value === null) {
     changes.delete(key);
@@ -129,16 +129,16 @@ function patch(zone: KeyvalZone, changes: KeyvalChanges, pairs: readonly PairCha
   return changes.put(key, { value: value ?? before.value, expires: zone.endOf(expire) }) ? null : full();
 }
 
-const formatError = (text: string): Refusal => new Refusal(400, 'KeyvalFormatError', text);
+const formatError = (text: string): ApiRefusal => new ApiRefusal(400, 'KeyvalFormatError', text);
 
-const full = (): Refusal => new Refusal(413, 'KeyvalOutOfMemory', 'the zone has no room for the pair');
+const full = (): ApiRefusal => new ApiRefusal(413, 'KeyvalOutOfMemory', 'the zone has no room for the pair');
 
 function pairsIn(zone: KeyvalZone, body: string | undefined): PairChange[] {
   let object: unknown;
   try {
     object = JSON.parse(body ?? '');
   } catch {
-    throw new Refusal(415, 'JsonError', 'JSON error');
+    throw new ApiRefusal(415, 'JsonError', 'JSON error');
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw formatError('invalid JSON');

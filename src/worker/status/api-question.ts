@@ -25,7 +25,7 @@ export interface Question {
 export const fail = (status: number, code: string, text: string): Answer => ({ status, body: { error: { status, text, code } } });
 
 /** An answer that is thrown, as an error of the API. */
-export class Refusal extends Error {
+export class ApiRefusal extends Error {
   readonly answer: Answer;
   constructor(status: number, code: string, text: string) {
     super(text);
@@ -36,6 +36,6 @@ export class Refusal extends Error {
 /** Refuses a request whose change found the zone of the counters busy. */
 export function insistCounted(done: boolean): void {
   if (!done) {
-    throw new Refusal(503, 'CountersBusy', 'the zone is busy');
+    throw new ApiRefusal(503, 'CountersBusy', 'the zone is busy');
   }
 }

@@ -1,13 +1,13 @@
 import { parseTime } from '../../shared/config/language/units.js';
-import { addressText, parseBackendUrl } from '../../shared/net/backend-url.js';
 import { streamPeerKind } from '../../shared/zone/meter-kinds.js';
-import type { ProtocolRuntime } from '../client/protocol-runtime.js';
+import { addressText, parseBackendUrl } from '../address/backend-url.js';
+import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 import { type AddedServer, applyMembership, type Membership } from '../upstream/balancing/membership.js';
 import { DOWN, DRAINING, defaultPeerOptions, type Peer, UP } from '../upstream/balancing/peer.js';
 import { FIRST_RESOLVED_ID } from '../upstream/group/dynamic-server.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
-import { type Answer, type Question, Refusal } from './api-question.js';
+import { type Answer, ApiRefusal, type Question } from './api-question.js';
 import { changePeer, downOf, type PeerChange } from './peer-changes.js';
 import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
 import { groupName } from './upstreams.js';
@@ -34,10 +34,10 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
   const ofStream = runtime.peerKind === streamPeerKind;
   const group = groupsOf(runtime).all.find((each) => each.set !== undefined && groupName(each) === name);
   if (group === undefined) {
-    throw new Refusal(404, 'UpstreamNotFound', 'upstream not found');
+    throw new ApiRefusal(404, 'UpstreamNotFound', 'upstream not found');
   }
   if (group.zone === undefined) {
-    throw new Refusal(400, 'UpstreamStatic', 'upstream is static');
+    throw new ApiRefusal(400, 'UpstreamStatic', 'upstream is static');
   }
   group.shared?.refresh();
   const peer = item === undefined || item === '' ? undefined : peerOf(group, item);
@@ -45,7 +45,7 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
     return { status: 200, body: peer === undefined ? serversOf(group, ofStream) : serverObject(group, peer, ofStream) };
   }
   if (!write || (method === 'POST') !== (peer === undefined)) {
-    throw new Refusal(405, 'MethodDisabled', 'method disabled');
+    throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
   }
   switch (method) {
     case 'POST':
@@ -59,7 +59,7 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
       remove(group, peer!);
       return { status: 200, body: serversOf(group, ofStream), did: `removes ${told(group, peer!)}` };
     default:
-      throw new Refusal(405, 'MethodDisabled', 'method disabled');
+      throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
   }
 }
 
@@ -73,11 +73,11 @@ const serversOf = (group: UpstreamGroup, ofStream: boolean): object[] => peersOf
 
 function peerOf(group: UpstreamGroup, item: string): Peer {
   if (!/^\d{1,10}$/.test(item)) {
-    throw new Refusal(400, 'UpstreamBadServerId', 'invalid server ID');
+    throw new ApiRefusal(400, 'UpstreamBadServerId', 'invalid server ID');
   }
   const found = peersOf(group).find(({ id }) => id === Number(item));
   if (found === undefined) {
-    throw new Refusal(404, 'UpstreamServerNotFound', `server with ID "${item}" does not exist`);
+    throw new ApiRefusal(404, 'UpstreamServerNotFound', `server with ID "${item}" does not exist`);
   }
   return found;
 }
@@ -103,14 +103,14 @@ function fieldsOf(body: string | undefined): Fields {
   try {
     fields = JSON.parse(body ?? '');
   } catch {
-    throw new Refusal(415, 'JsonError', 'JSON error');
+    throw new ApiRefusal(415, 'JsonError', 'JSON error');
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new Refusal(400, 'UpstreamConfFormatError', 'an object is expected');
+    throw new ApiRefusal(400, 'UpstreamConfFormatError', 'an object is expected');
   }
   for (const value of Object.values(fields)) {
     if (typeof value === 'object') {
-      throw new Refusal(400, 'UpstreamConfFormatError', 'nested object or list');
+      throw new ApiRefusal(400, 'UpstreamConfFormatError', 'nested object or list');
     }
   }
   return fields as Fields;
@@ -121,7 +121,7 @@ function changeOf(fields: Fields, ofStream: boolean): PeerChange {
   const change: { -readonly [K in keyof PeerChange]: PeerChange[K] } = {};
   for (const [name, value] of Object.entries(fields)) {
     if (ofStream && OF_REQUESTS.includes(name)) {
-      throw new Refusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
+      throw new ApiRefusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
     }
     switch (name) {
       case 'weight':
@@ -145,7 +145,7 @@ function changeOf(fields: Fields, ofStream: boolean): PeerChange {
         break;
       default:
         if (!['server', 'backup', 'route'].includes(name)) {
-          throw new Refusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
+          throw new ApiRefusal(400, 'UpstreamConfFormatError', `unknown parameter "${name}"`);
         }
     }
   }
@@ -157,14 +157,14 @@ type Place = Pick<AddedServer, 'server' | 'name' | 'address' | 'port'>;
 
 function placeOf(server: unknown, ofStream: boolean): Place {
   if (typeof server !== 'string' || server === '') {
-    throw new Refusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
+    throw new ApiRefusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
   }
   const url = parseBackendUrl(latin1(server), { defaultPort: ofStream ? 0 : 80, uriPart: false });
   if (typeof url === 'string' || (url.family !== 'unix' && url.address === undefined)) {
-    throw new Refusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
+    throw new ApiRefusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
   }
   if (ofStream && url.noPort) {
-    throw new Refusal(400, 'UpstreamBadAddress', `no port in server "${server}"`);
+    throw new ApiRefusal(400, 'UpstreamBadAddress', `no port in server "${server}"`);
   }
   const unix = url.family === 'unix';
   return {
@@ -177,14 +177,14 @@ function placeOf(server: unknown, ofStream: boolean): Place {
 
 function routeOf({ route = '' }: Fields): string {
   if (typeof route !== 'string' || Buffer.byteLength(route) > MAX_ROUTE) {
-    throw new Refusal(400, 'UpstreamBadRoute', 'route is too long');
+    throw new ApiRefusal(400, 'UpstreamBadRoute', 'route is too long');
   }
   return latin1(route);
 }
 
 function refuseSecond(group: UpstreamGroup, name: string): void {
   if (peersOf(group).some((peer) => peer.name === name)) {
-    throw new Refusal(409, 'EntryExists', 'entry exists');
+    throw new ApiRefusal(409, 'EntryExists', 'entry exists');
   }
 }
 
@@ -195,7 +195,7 @@ function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
   const place = placeOf(fields.server, ofStream);
   const route = routeOf(fields);
   if (boolean(backup, 'backup') && group.set!.backup === null) {
-    throw new Refusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
+    throw new ApiRefusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
   }
   refuseSecond(group, place.name);
   const change = changeOf(fields, ofStream);
@@ -218,7 +218,7 @@ function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boole
   const change = changeOf(fields, ofStream);
   const backup = isBackup(group, peer);
   if (fields.backup !== undefined && boolean(fields.backup, 'backup') !== backup) {
-    throw new Refusal(400, 'UpstreamConfFormatError', '"backup" cannot be changed');
+    throw new ApiRefusal(400, 'UpstreamConfFormatError', '"backup" cannot be changed');
   }
   const route = peer.hasRoute ? peer.sid : '';
   const newRoute = fields.route === undefined ? route : routeOf(fields);
@@ -229,7 +229,7 @@ function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boole
     return peer;
   }
   if (peer.id >= FIRST_RESOLVED_ID) {
-    throw new Refusal(400, 'UpstreamServerImmutable', `server "${peer.id}" address is immutable`);
+    throw new ApiRefusal(400, 'UpstreamServerImmutable', `server "${peer.id}" address is immutable`);
   }
   if (moves) {
     refuseSecond(group, place.name);
@@ -257,7 +257,7 @@ function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boole
 
 function remove(group: UpstreamGroup, peer: Peer): void {
   if (peer.id >= FIRST_RESOLVED_ID) {
-    throw new Refusal(400, 'UpstreamServerImmutable', `server "${peer.id}" not removable`);
+    throw new ApiRefusal(400, 'UpstreamServerImmutable', `server "${peer.id}" not removable`);
   }
   changeMembers(group, (now) =>
     peer.added ? { ...now, added: now.added.filter(({ id }) => id !== peer.id) } : { ...now, removed: [...now.removed, peer.id] },
@@ -270,13 +270,13 @@ function changeMembers({ set, shared, state }: UpstreamGroup, change: (now: Memb
     return;
   }
   if (!shared.changeMembers(change, () => state?.write(set!))) {
-    throw new Refusal(503, 'UpstreamOutOfMemory', 'the zone is busy');
+    throw new ApiRefusal(503, 'UpstreamOutOfMemory', 'the zone is busy');
   }
 }
 
 function integer(value: unknown, least: number, code: string, name: string): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
-    throw new Refusal(400, code, `invalid "${name}"`);
+    throw new ApiRefusal(400, code, `invalid "${name}"`);
   }
   return value;
 }
@@ -284,14 +284,14 @@ function integer(value: unknown, least: number, code: string, name: string): num
 function time(value: unknown, unit: 's' | 'ms', code: string, name: string): number {
   const read = typeof value === 'number' || typeof value === 'string' ? parseTime(String(value), unit) : undefined;
   if (read === undefined) {
-    throw new Refusal(400, code, `invalid "${name}"`);
+    throw new ApiRefusal(400, code, `invalid "${name}"`);
   }
   return read;
 }
 
 function boolean(value: unknown, name: string): boolean {
   if (typeof value !== 'boolean') {
-    throw new Refusal(400, 'UpstreamConfFormatError', `invalid "${name}" value`);
+    throw new ApiRefusal(400, 'UpstreamConfFormatError', `invalid "${name}" value`);
   }
   return value;
 }

@@ -1,4 +1,4 @@
-import type { History } from './history.js';
+import type { StatusHistory } from './history.js';
 import { COARSE, FINE } from './history.js';
 import { quantiles, type Sample, SERVER_TIMES } from './history-sample.js';
 import { utf8 } from './source.js';
@@ -27,7 +27,7 @@ export interface Series {
 const FINE_RANGE = 2 * 3600;
 
 /** The last `range` seconds of the history. */
-export function seriesOf(history: History, range: number, now: number): Series {
+export function seriesOf(history: StatusHistory, range: number, now: number): Series {
   const step = range > FINE_RANGE ? COARSE : FINE;
   const samples = history.read(step, now - range);
   const shown = samples.map(([, sample]) => sample);
@@ -49,7 +49,7 @@ export function seriesOf(history: History, range: number, now: number): Series {
 }
 
 /** Why requests failed since a time, the commonest reason first. */
-export function reasonsSince(history: History, from: number): { readonly reason: string; readonly count: number }[] {
+export function reasonsSince(history: StatusHistory, from: number): { readonly reason: string; readonly count: number }[] {
   const counts = new Map<string, number>();
   for (const [, { reasons }] of history.read(FINE, from)) {
     for (const [reason, [n]] of Object.entries(reasons)) {

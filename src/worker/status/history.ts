@@ -1,7 +1,7 @@
-import { setTimer } from '../../shared/lib/timer.js';
 import { WARN } from '../../shared/log/level.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { Journal } from '../../shared/zone/journal.js';
-import { runtimePart } from '../client/protocol-runtime.js';
+import { runtimePart } from '../task/protocol-runtime.js';
 import { difference, join, type Sample, takeTotals } from './history-sample.js';
 import type { StatusSource } from './source.js';
 
@@ -15,7 +15,7 @@ const KEPT = 24 * 3600;
  * What happened in the last day, as the dashboard shows it: samples of 10 seconds, and of 5 minutes. One worker writes them, and all
  * read them.
  */
-export class History {
+export class StatusHistory {
   readonly #journal: Journal;
   readonly #source: StatusSource;
   #before: Sample | undefined = undefined;
@@ -74,4 +74,4 @@ export class History {
 }
 
 /** The history of an `http` block; undefined where none is kept. */
-export const historyOf = runtimePart<{ history: History | undefined }>(() => ({ history: undefined }));
+export const historyOf = runtimePart<{ history: StatusHistory | undefined }>(() => ({ history: undefined }));

@@ -1,4 +1,4 @@
-import { httpKeyvals, streamKeyvals } from '../../shared/lookup/keyval-zone.js';
+import { httpKeyvals, streamKeyvals } from '../lookup/keyval-zone.js';
 import { type Protocol, type StatusSource, utf8 } from './source.js';
 
 /** A keyval zone as people see it. */

@@ -1,8 +1,8 @@
-import { parseAddress } from '../../shared/lib/address.js';
-import { WildcardHash } from '../../shared/lib/wildcard-hash.js';
+import { parseAddress } from '../../shared/address/address.js';
 import type { RegexValue } from '../../shared/value/regex-value.js';
 import type { ServerRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
+import { WildcardHash } from '../lookup/wildcard-hash.js';
 
 /**
  * The names under which a server may be asked for what only its operator should see. Whoever owns another name can have it lead to this

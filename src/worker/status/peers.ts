@@ -1,5 +1,5 @@
-import { nowSeconds } from '../../shared/lib/unix-time.js';
-import type { ProtocolRuntime } from '../client/protocol-runtime.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
+import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 import { DOWN, DRAINING, HEALTHY, type Peer, UNHEALTHY } from '../upstream/balancing/peer.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { checksOf, HEALTH_BYTES, HEALTH_ZONE, type HealthRecord, healthZone } from '../upstream/group/health-zone.js';

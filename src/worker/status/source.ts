@@ -1,9 +1,9 @@
 import type { MeterKind } from '../../shared/zone/meter-kinds.js';
 import type { Meters, Reading } from '../../shared/zone/meters.js';
 import { emptyReading } from '../../shared/zone/meters.js';
-import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
+import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 
 /** Where the status pages have their numbers from. Whoever answers a request settles the counters first. */
 export interface StatusSource {

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { runtimePart } from '../client/protocol-runtime.js';
+import { runtimePart } from '../task/protocol-runtime.js';
 
 /** The protocol that a CA names to see the answer to its TLS-ALPN-01 challenge (RFC 8737). */
 export const CHALLENGE_PROTOCOL = 'acme-tls/1';

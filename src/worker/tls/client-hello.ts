@@ -1,4 +1,4 @@
-import { latin1 } from '../../shared/lib/latin1.js';
+import { latin1 } from '../bytes/latin1.js';
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { type CertificateStatus, certificateId, OcspError, ocspRequest, readOcspResponse } from './ocsp-message.js';
 import type { SessionStore } from './sessions.js';

@@ -1,9 +1,9 @@
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
+import { ownValue } from '../../shared/collection/own-value.js';
 import type { ConfigContext } from '../../shared/config/define.js';
 import type { NamedFiles } from '../../shared/config/named-files.js';
-import { ownValue } from '../../shared/lib/own-value.js';
-import type { ClientTask } from '../client/client-task.js';
+import type { ClientTask } from '../task/client-task.js';
 import { openFailure, TlsFileError } from './pem.js';
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = {

@@ -1,5 +1,5 @@
 import { TLS, tlsKind, ZONE } from '../../shared/zone/meter-kinds.js';
-import type { TlsDone } from '../client/tls-terminator.js';
+import type { TlsDone } from '../task/tls-terminator.js';
 import type { TlsPeer } from './peer.js';
 import type { TlsAddress, TlsServer } from './tls-address.js';
 

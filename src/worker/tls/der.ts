@@ -1,4 +1,4 @@
-import { EMPTY } from '../../shared/lib/empty.js';
+import { EMPTY } from '../bytes/empty.js';
 /** One element of a DER encoding. */
 export interface DerElement {
   /** The identifier byte. */

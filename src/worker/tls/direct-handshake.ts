@@ -1,10 +1,10 @@
 import { INFO } from '../../shared/log/level.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
-import { network } from '../../shared/net/engine/network.js';
-import type { HandshakeOwner, SecureSocket } from '../../shared/net/secure-socket.js';
-import type { CipherHandle } from '../../shared/net/tls-binding.js';
-import type { ClientTask } from '../client/client-task.js';
-import type { Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../client/tls-terminator.js';
+import { network } from '../net/engine/network.js';
+import type { HandshakeOwner, SecureSocket } from '../net/secure-socket.js';
+import type { CipherHandle } from '../net/tls-binding.js';
+import type { ClientTask } from '../task/client-task.js';
+import type { Handshaking, TlsAccepted, TlsDone, TlsFailure } from '../task/tls-terminator.js';
 import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { CHALLENGE_ANSWERED, type Choice, choose } from './handshake-choice.js';

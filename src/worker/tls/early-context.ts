@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import { allowEarlyData, whyNoEarlyData } from '../../shared/net/openssl/early-data.js';
+import { allowEarlyData, whyNoEarlyData } from '../net/openssl/early-data.js';
 import { type TicketKey, type TicketKeys, useCurrentKey } from './tickets.js';
 
 /** The context of handshakes that begin with early data: that of a server once more, but such that no handshake calls JavaScript. */

@@ -1,8 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import { ERROR, INFO, type Level } from '../../shared/log/level.js';
-import type { ClientTask } from '../client/client-task.js';
-import type { TlsFailure } from '../client/tls-terminator.js';
 import { type HostParts, validateHost } from '../http/syntax/host.js';
+import type { ClientTask } from '../task/client-task.js';
+import type { TlsFailure } from '../task/tls-terminator.js';
 import { CHALLENGE_PROTOCOL, type ChallengeAnswers, challengeAnswers, challengeContext } from './challenge-answer.js';
 import type { ClientHello } from './client-hello.js';
 import { NoCertificateYet, TlsFileError } from './pem.js';
@@ -46,12 +46,12 @@ export interface Choice<S> {
 }
 
 /** Why no handshake is begun, and what the client is told. */
-export interface Refusal {
+export interface HandshakeRefusal {
   readonly alert: Buffer;
   readonly failure: TlsFailure;
 }
 
-const refusal = (description: number, level: Level, message: string): Refusal => ({
+const refusal = (description: number, level: Level, message: string): HandshakeRefusal => ({
   alert: alert(description),
   failure: { level, message },
 });
@@ -65,7 +65,7 @@ export function choose<S extends TlsServer>(
   ends: Ends,
   hello: ClientHello | undefined,
   task: ClientTask | undefined,
-): Choice<S> | Refusal {
+): Choice<S> | HandshakeRefusal {
   let provisional: ProvisionalTask<S> | undefined;
   const taskFor = (server: S): ClientTask => {
     provisional ??= address.provisional(ends, hello, task);
@@ -107,7 +107,7 @@ export function choose<S extends TlsServer>(
 }
 
 /** Whichever server the CA has come to, and whatever that server demands of its clients. nginx-acme: acme_ssl_cert_cb. */
-function chooseForChallenge<S extends TlsServer>(server: S, name: string, find: ChallengeAnswers): Choice<S> | Refusal {
+function chooseForChallenge<S extends TlsServer>(server: S, name: string, find: ChallengeAnswers): Choice<S> | HandshakeRefusal {
   const answer = find(name.toLowerCase());
   if (answer === undefined) {
     return refusal(UNRECOGNIZED_NAME, INFO, `no challenge waits for an answer by ${CHALLENGE_PROTOCOL} for "${name}"`);

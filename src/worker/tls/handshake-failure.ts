@@ -1,6 +1,6 @@
-import { errnoText } from '../../shared/lib/errno.js';
 import { CRIT, INFO } from '../../shared/log/level.js';
-import type { TlsFailure } from '../client/tls-terminator.js';
+import { errnoText } from '../../shared/system/errno.js';
+import type { TlsFailure } from '../task/tls-terminator.js';
 
 /**
  * Failures that are not worth more than a line of level info, since any client can bring them about: by their OpenSSL words in the form

@@ -1,5 +1,5 @@
 import { fileStamp, type ReadFile, readNow } from '../../shared/config/named-files.js';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import { fits, type Identity, isEncrypted, mismatch } from './identity.js';
 import { DATA, loadChain, loadKey, named } from './pem.js';
 import type { CertificateCache } from './settings.js';

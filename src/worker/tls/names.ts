@@ -1,5 +1,5 @@
-import { ownValue } from '../../shared/lib/own-value.js';
-import type { CipherState } from '../../shared/net/tls-binding.js';
+import { ownValue } from '../../shared/collection/own-value.js';
+import type { CipherState } from '../net/tls-binding.js';
 import type { ClientHello } from './client-hello.js';
 import type { TlsSettings } from './settings.js';
 

@@ -1,5 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { lookupHost } from '../../shared/lib/lookup-host.js';
+import { lookupHost } from '../../shared/address/lookup-host.js';
 import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../resolver/resolver.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
 import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';

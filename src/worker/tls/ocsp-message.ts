@@ -1,6 +1,6 @@
 // OCSP requests and responses (RFC 6960) as DER. OpenSSL's part of this is not reachable from Node.
 import { constants, createHash, type KeyObject, verify, X509Certificate } from 'node:crypto';
-import { EMPTY } from '../../shared/lib/empty.js';
+import { EMPTY } from '../bytes/empty.js';
 import { type DerElement, derElements, oidText } from './der.js';
 
 /** What a responder says of a certificate. */

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
-import type { CipherState } from '../../shared/net/tls-binding.js';
+import type { CipherState } from '../net/tls-binding.js';
 import { derElements, oidText } from './der.js';
 
 /** The certificate that a connection's client was shown. */

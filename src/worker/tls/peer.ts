@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { type CipherState, certificateOf } from '../../shared/net/tls-binding.js';
-import type { Client, TlsConnection } from '../client/client.js';
+import { type CipherState, certificateOf } from '../net/tls-binding.js';
+import type { Client, TlsConnection } from '../task/client.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
 import type { ServerTls } from './server-tls.js';

@@ -1,7 +1,7 @@
 import { INFO } from '../../shared/log/level.js';
-import type { Client } from '../client/client.js';
 import { CERT_ERROR, NO_CERT } from '../http/request/codes.js';
 import type { Request } from '../http/request/request.js';
+import type { Client } from '../task/client.js';
 import { countVerifyFailure } from './count-handshakes.js';
 import { OPTIONAL_FAILURES, peerOf } from './peer.js';
 import type { ServerTls } from './server-tls.js';

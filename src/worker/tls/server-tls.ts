@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
-import { compressCertificates } from '../../shared/net/openssl/certificate-compression.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
-import type { ClientTask } from '../client/client-task.js';
+import { compressCertificates } from '../net/openssl/certificate-compression.js';
+import type { ClientTask } from '../task/client-task.js';
 import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';

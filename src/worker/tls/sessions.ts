@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Lru } from '../../shared/lib/lru.js';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
+import { Lru } from '../../shared/collection/lru.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';

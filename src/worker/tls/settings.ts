@@ -1,7 +1,7 @@
 import type { Pos } from '../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
-import type { ClientTask } from '../client/client-task.js';
+import type { ClientTask } from '../task/client-task.js';
 import type { SessionZone } from './sessions.js';
 
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { nowSeconds } from '../../shared/lib/unix-time.js';
 import { ERROR } from '../../shared/log/level.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import type { Identity } from './identity.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { certificateId, OcspError, type OcspTrust, ocspRequest, readOcspResponse } from './ocsp-message.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
-import { randomPiece } from '../../shared/lib/random-bytes.js';
+import { randomPiece } from '../digest/random-bytes.js';
 import { CURRENT, NEXT, type SessionZone, type StoredKey } from './sessions.js';
 
 /** The length of each part of a key, and of what starts a cipher. */

@@ -1,9 +1,9 @@
 import type { Logger } from '../../shared/log/error-log.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
 import type { Meter, Meters } from '../../shared/zone/meters.js';
-import type { ClientTask } from '../client/client-task.js';
-import type { ProtocolRuntime } from '../client/protocol-runtime.js';
 import type { Resolver } from '../resolver/resolver.js';
+import type { ClientTask } from '../task/client-task.js';
+import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 import type { ClientHello } from './client-hello.js';
 
 /** Where a server's handshakes log to, and how they look names up. */

@@ -1,6 +1,6 @@
-import { ups } from '../../shared/lib/ups.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
-import type { ClientTask } from '../client/client-task.js';
+import { ups } from '../http/syntax/ups.js';
+import type { ClientTask } from '../task/client-task.js';
 import { DATA, TlsFileError } from './pem.js';
 
 /**

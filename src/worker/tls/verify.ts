@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { CipherState } from '../../shared/net/tls-binding.js';
+import type { CipherState } from '../net/tls-binding.js';
 
 /** A result of OpenSSL's X509_verify_cert. */
 export interface VerifyFailure {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { setTimer } from '../../shared/lib/timer.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR, NOTICE } from '../../shared/log/level.js';
+import { setTimer } from '../../shared/time/timer.js';
 import type { Span, Target, ThreadOrder, ThreadReport } from './span.js';
 
 /** How spans are gathered. */

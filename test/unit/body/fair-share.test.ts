@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FairShare, type SharingReader } from '../../../src/worker/io/fair-share.js';
+import { FairShare, type SharingReader } from '../../../src/worker/time/fair-share.js';
 
 const PIECE = 128 * 1024;
 

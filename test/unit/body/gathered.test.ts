@@ -1,5 +1,5 @@
 import t from 'tap';
-import { copied, Gathered, moveDown } from '../../../src/worker/io/gathered.js';
+import { copied, Gathered, moveDown } from '../../../src/worker/bytes/gathered.js';
 
 const text = (pieces: readonly Buffer[]): string => Buffer.concat(pieces).toString('latin1');
 

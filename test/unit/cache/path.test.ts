@@ -1,7 +1,7 @@
 import t from 'tap';
-import { md5Hex } from '../../../src/shared/lib/md5.js';
 import { cacheFilePath, isEntryName, tempName, tempOwner } from '../../../src/worker/cache/path.js';
 import { variantHash } from '../../../src/worker/cache/vary.js';
+import { md5Hex } from '../../../src/worker/digest/md5.js';
 
 t.test('the folders are cut from the end of the digest', (t) => {
   const hash = md5Hex('/cached/');

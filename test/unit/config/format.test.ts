@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Node } from '../../../src/shared/config/language/ast.js';
-import { formatConfig } from '../../../src/shared/config/language/format.js';
 import { parseConfig } from '../../../src/shared/config/language/parser.js';
+import { formatConfig } from '../../../src/tools/format/format.js';
 import { filesBelow, root } from '../../meta/source-files.js';
 
 type Meaning = readonly (string | readonly [string, readonly string[], Meaning | undefined])[];

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { argPosition, type DirectiveNode, type Node } from '../../../src/shared/config/language/ast.js';
 import { parseConfig } from '../../../src/shared/config/language/parser.js';
-import { LinesDirective, PlainLines } from '../../../src/shared/config/language/plain-lines.js';
+import { LinesDirective, SimpleLines } from '../../../src/shared/config/language/simple-lines.js';
 
 /** What can be asked of a line. */
 function shown(node: Node): unknown {
@@ -12,7 +12,7 @@ function shown(node: Node): unknown {
   return { name, args, pos, endLine, places: args.map((_, i) => argPosition(node, i)), block: node.block?.map(shown) };
 }
 
-function linesOf(lines: PlainLines): DirectiveNode[] {
+function linesOf(lines: SimpleLines): DirectiveNode[] {
   const found: DirectiveNode[] = [];
   lines.each((line) => found.push(line));
   return found;
@@ -46,7 +46,7 @@ t.test('plain lines are what the parser makes of the same lines', async (t) => {
     );
     t.equal(block.closeLine, (eager[1] as DirectiveNode).closeLine);
     t.equal(rest.length, 1);
-    const file = PlainLines.ofFile(body, '/f');
+    const file = SimpleLines.ofFile(body, '/f');
     t.same(file === undefined ? undefined : linesOf(file).map(shown), parseConfig(body, '/f').map(shown), 'as a file');
   }
 });
@@ -69,11 +69,11 @@ t.test('what is not plain, or wrong, is left to the parser', async (t) => {
   ]) {
     const [block] = parseConfig(`geo $y {${body}\n}`, '/f');
     t.notOk(block instanceof LinesDirective, body.slice(0, 40));
-    t.equal(PlainLines.ofFile(body, '/f'), undefined, `as a file: ${body.slice(0, 40)}`);
+    t.equal(SimpleLines.ofFile(body, '/f'), undefined, `as a file: ${body.slice(0, 40)}`);
   }
   for (const text of ['geo $y { a b;', 'geo $y { a b; \n#}']) {
     const [block] = parseConfig(text, '/f');
     t.match((block as DirectiveNode).block?.at(-1), { syntaxError: 'unexpected end of file, expecting "}"' });
   }
-  t.equal(PlainLines.ofFile('a b; }', '/f'), undefined);
+  t.equal(SimpleLines.ofFile('a b; }', '/f'), undefined);
 });

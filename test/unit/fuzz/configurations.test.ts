@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import t from 'tap';
 import { ConfigErrors } from '../../../src/shared/config/configuration.js';
-import { loadConfiguration } from '../../../src/worker/configuration.js';
+import { loadConfiguration } from '../../../src/tools/configuration.js';
 import { Mutations, trials } from './mutations.js';
 
 const conf = new URL('../../../conf/', import.meta.url);

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { crypt } from '../../../src/shared/lib/password/crypt.js';
-import { readProxyProtocol } from '../../../src/shared/net/proxy-protocol.js';
 import { decodeHeader, encodeHeader, fileLength } from '../../../src/worker/cache/file-format.js';
 import { parseUsers } from '../../../src/worker/modules/auth-basic/user-file.js';
+import { readProxyProtocol } from '../../../src/worker/net/proxy-protocol.js';
+import { crypt } from '../../../src/worker/password/crypt.js';
 import { Mutations, trials } from './mutations.js';
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');

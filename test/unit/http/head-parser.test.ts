@@ -1,5 +1,5 @@
 import t from 'tap';
-import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, HeadParser } from '../../../src/worker/http/syntax/head-parser.js';
+import { HEAD_DONE, HEAD_INCOMPLETE, type HeadOwner, HeadParser } from '../../../src/worker/http/syntax/head-parser.js';
 import { HeaderSlot } from '../../../src/worker/http/syntax/header-names.js';
 import { CONNECTION_KEEP_ALIVE } from '../../../src/worker/http/syntax/request-head.js';
 import { eventLog, limits } from '../../protocol/event-log.js';
@@ -60,7 +60,7 @@ t.test('what is known of a head before it is complete', async (t) => {
   };
   const parser = new HeadParser(limits, look);
   const text = 'GET / HTTP/1.1\r\nX: y\r\nHost: a\r\nbad_name: z\r\nLast: 1\r\nUnfinished';
-  t.equal(parser.parse(bytes(text), 0, text.length), HEAD_AGAIN);
+  t.equal(parser.parse(bytes(text), 0, text.length), HEAD_INCOMPLETE);
   t.strictSame(seen, [
     ['X', 'y', 'Host', 'a'],
     ['X', 'y', 'Host', 'a'],
@@ -89,9 +89,9 @@ t.test('a head in pieces', async (t) => {
   const parser = new HeadParser(limits, silent);
   const piece = Buffer.alloc(64);
   const write = (text: string) => parser.parse(piece, 3, 3 + piece.write(text, 3, 'latin1'));
-  t.equal(write('GET / HT'), HEAD_AGAIN);
+  t.equal(write('GET / HT'), HEAD_INCOMPLETE);
   t.notOk(parser.inHeaders);
-  t.equal(write('TP/1.1\r\nHost: a\r\nA: '), HEAD_AGAIN);
+  t.equal(write('TP/1.1\r\nHost: a\r\nA: '), HEAD_INCOMPLETE);
   t.ok(parser.inHeaders);
   t.equal(write('b\r\n\r\nbody'), HEAD_DONE);
   t.equal(parser.head.header('a'), 'b', 'memory that is used again does no harm');

@@ -2,11 +2,11 @@ import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { HotFiles } from '../../../src/worker/files/hot-files.js';
 import { closeFile, openFile, testFile } from '../../../src/worker/http/files/open-file.js';
 import { OpenFileCache } from '../../../src/worker/http/files/open-file-cache.js';
 import type { FileSettings } from '../../../src/worker/http/request/file-settings.js';
 import type { Request } from '../../../src/worker/http/request/request.js';
-import { HotFiles } from '../../../src/worker/io/hot-files.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-'));
 t.teardown(() => rmSync(dir, { recursive: true }));

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import t from 'tap';
-import type { BodySink, ClientStream } from '../../../src/worker/http/request/client-stream.js';
+import type { BodySink, ClientExchange } from '../../../src/worker/http/request/client-exchange.js';
 import type { Request } from '../../../src/worker/http/request/request.js';
 import { readBody } from '../../../src/worker/http/request/request-body.js';
 
@@ -18,7 +18,7 @@ function reading(dir: string, clientBodyBufferSize: number) {
     stream: {
       bodyDone: () => false,
       readBody: (_r: Request, given: BodySink) => void (sink = given),
-    } as unknown as ClientStream,
+    } as unknown as ClientExchange,
     location: {
       settings: { clientBodyBufferSize, clientMaxBodySize: 0, clientBodyInFileOnly: 'off', clientBodyTempPath: { path: dir, levels: [] } },
     },

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { RequestInput } from '../../../src/worker/http/http2/request-input.js';
 import type { Http2Stream } from '../../../src/worker/http/http2/stream.js';
-import type { BodySink } from '../../../src/worker/http/request/client-stream.js';
+import type { BodySink } from '../../../src/worker/http/request/client-exchange.js';
 
 /** As much of a stream as its input asks for. */
 function streamOf(): Http2Stream {

@@ -12,8 +12,8 @@ t.test('default escaping', async (t) => {
   t.equal(escapeDefault('\u010a'), '\\x0A', 'the byte that the file would have got');
   for (const char of everyByte) {
     const code = char.charCodeAt(0);
-    const plain = code >= 32 && code <= 126 && char !== '"' && char !== '\\';
-    t.equal(escapeDefault(char), plain ? char : `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`);
+    const verbatim = code >= 32 && code <= 126 && char !== '"' && char !== '\\';
+    t.equal(escapeDefault(char), verbatim ? char : `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`);
   }
 });
 
@@ -39,8 +39,8 @@ interface R {
 const fail = (message: string): never => {
   throw new Error(message);
 };
-const plain = new Set(['status']);
-const lookup = (name: string): FormatVariable<R> => ({ get: (r) => r[name], plain: plain.has(name) });
+const verbatim = new Set(['status']);
+const lookup = (name: string): FormatVariable<R> => ({ get: (r) => r[name], verbatim: verbatim.has(name) });
 const compile = (template: string, escaping: LogEscape = 'default') => compileFormat(parseFormat(template, fail), escaping, lookup);
 
 t.test('formats', async (t) => {

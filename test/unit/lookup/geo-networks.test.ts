@@ -1,8 +1,8 @@
 import t from 'tap';
-import { Address, parseAddress } from '../../../src/shared/lib/address.js';
-import { parseCidr, plainIpv4Cidr } from '../../../src/shared/lib/cidr.js';
-import { GeoNetworks } from '../../../src/shared/lookup/geo-networks.js';
-import { GeoRanges } from '../../../src/shared/lookup/geo-ranges.js';
+import { Address, parseAddress } from '../../../src/shared/address/address.js';
+import { parseCidr, simpleIpv4Cidr } from '../../../src/worker/address/cidr.js';
+import { GeoNetworks } from '../../../src/worker/lookup/geo-networks.js';
+import { GeoRanges } from '../../../src/worker/lookup/geo-ranges.js';
 
 let seed = 7;
 function random(below: number): number {
@@ -75,7 +75,7 @@ t.test('ranges end where they end', async (t) => {
 t.test('an IPv4 network as one number, or none where there is more to say', async (t) => {
   for (const text of ['10.0.0.0/8', '0.0.0.0/0', '192.0.2.1', '192.0.2.1/32', '255.255.255.254/31', '1.2.3.0/024']) {
     const { first, bits } = parseCidr(text)!;
-    t.equal(plainIpv4Cidr(text), first.d * 64 + bits, text);
+    t.equal(simpleIpv4Cidr(text), first.d * 64 + bits, text);
   }
   for (const text of [
     '',
@@ -91,7 +91,7 @@ t.test('an IPv4 network as one number, or none where there is more to say', asyn
     '255.255.255.255',
     '1.2.3.4x',
   ]) {
-    t.equal(plainIpv4Cidr(text), -1, text);
+    t.equal(simpleIpv4Cidr(text), -1, text);
   }
   t.same(parseAddress('1:2::7:8'), new Address(6, 0x10002, 0, 0, 0x70008));
 });

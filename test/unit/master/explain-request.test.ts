@@ -1,6 +1,6 @@
 import t from 'tap';
-import { complete, headerOf, parseCurl, parseLogLine, parseWords, shellWords } from '../../../src/master/subcommands/explain-request.js';
-import { formatReader, jsonReader } from '../../../src/master/subcommands/log-line.js';
+import { complete, headerOf, parseCurl, parseLogLine, parseWords, shellWords } from '../../../src/tools/explain/explain-request.js';
+import { formatReader, jsonReader } from '../../../src/tools/logs/log-line.js';
 
 const USUAL = { port: 8080, tls: false, host: 'www.example.com:8080' };
 

@@ -1,6 +1,6 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import t from 'tap';
-import { giveSpareMemoryBack } from '../../../src/shared/lib/native/spare-memory.js';
+import { giveSpareMemoryBack } from '../../../src/shared/native/spare-memory.js';
 
 t.test('a process that does nothing collects all of its garbage once', async (t) => {
   let majors = 0;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { BackendSocketOwner } from '../../../src/shared/net/backend-socket.js';
-import { PlainBackendSocket } from '../../../src/shared/net/plain-backend-socket.js';
+import { HandleBackendSocket } from '../../../src/worker/net/handle-backend-socket.js';
 import { socketPath } from '../../support/socket-path.js';
 import { waitFor } from '../../support/wait.js';
 
@@ -50,7 +50,7 @@ async function pair(t: Test, options: { readonly path?: string } = {}) {
   const { port } = options.path === undefined ? (server.address() as AddressInfo) : { port: 0 };
   const owner = new Owner();
   const accepted = once(server, 'connection');
-  const socket = PlainBackendSocket.connect({ address: options.path ?? '127.0.0.1', port, keepAlive: true }, owner);
+  const socket = HandleBackendSocket.connect({ address: options.path ?? '127.0.0.1', port, keepAlive: true }, owner);
   t.teardown(() => socket.close());
   t.strictSame(owner.events, [], 'nothing is told before it returns');
   const [peer] = (await accepted) as [Socket];
@@ -139,9 +139,9 @@ t.test('connections that cannot be made, or break', async (t) => {
   await owner.until('read ECONNRESET');
   t.ok(socket.write('x'), 'writes are swallowed');
   t.strictSame(owner.events, ['connected', 'read ECONNRESET'], 'one failure is told');
-  const failure = async (target: Partial<Parameters<typeof PlainBackendSocket.connect>[0]>): Promise<string[]> => {
+  const failure = async (target: Partial<Parameters<typeof HandleBackendSocket.connect>[0]>): Promise<string[]> => {
     const other = new Owner();
-    const opened = PlainBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false, ...target }, other);
+    const opened = HandleBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false, ...target }, other);
     t.teardown(() => opened.close());
     t.strictSame(other.events, []);
     await waitFor(() => other.events.length > 0);
@@ -158,12 +158,12 @@ t.test('connections that cannot be made, or break', async (t) => {
 t.test('what is closed is told nothing', async (t) => {
   const owner = new Owner();
   const { port } = await pair(t);
-  const socket = PlainBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, owner);
+  const socket = HandleBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, owner);
   socket.close();
   const refused = new Owner();
-  PlainBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false }, refused).close();
+  HandleBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false }, refused).close();
   const other = new Owner();
-  const closing = PlainBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, other);
+  const closing = HandleBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, other);
   other.onConnected = () => closing.close();
   await other.until('connected');
   t.ok(closing.write('x'));

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
-import { canBePlain } from '../../../src/shared/net/plain-stream.js';
+import { handlesWork } from '../../../src/shared/net/handle-socket.js';
+import type { HandleClientSocket } from '../../../src/worker/net/handle-client-socket.js';
 import { acceptOne, fill, NotingOwner, readAll } from '../../support/accepted.js';
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
 async function pair(t: Test) {
-  let accepted: PlainSocket | undefined;
+  let accepted: HandleClientSocket | undefined;
   const client = await acceptOne(t, (socket) => {
     accepted = socket;
   });
@@ -18,7 +18,7 @@ async function pair(t: Test) {
   return { client, socket, owner };
 }
 
-t.ok(canBePlain(), 'this Node lets its handles be used');
+t.ok(handlesWork(), 'this Node lets its handles be used');
 
 t.test('bytes go both ways, in whichever form they are given', async (t) => {
   const { client, socket, owner } = await pair(t);

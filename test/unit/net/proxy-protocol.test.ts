@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type ProxyProtocolHeader, proxyProtocolTlv, readProxyProtocol } from '../../../src/shared/net/proxy-protocol.js';
+import { type ProxyProtocolHeader, proxyProtocolTlv, readProxyProtocol } from '../../../src/worker/net/proxy-protocol.js';
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type FileTaker, READ_MOST } from '../../../src/shared/net/file-reads.js';
-import { ThreadFileReads } from '../../../src/shared/net/thread-file-reads.js';
+import { type FileTaker, READ_MOST } from '../../../src/worker/net/file-reads.js';
+import { ThreadFileReads } from '../../../src/worker/net/thread-file-reads.js';
 import { waitFor } from '../../support/wait.js';
 
 const content = Buffer.from(Array.from({ length: READ_MOST * 2 }, (_, i) => i % 251));

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, connect as secure } from 'node:tls';
 import t, { type Test } from 'tap';
 import type { ClientSocket } from '../../../src/shared/net/client-socket.js';
-import { RecordSocket } from '../../../src/shared/net/openssl/record-socket.js';
-import { whyNoRecords } from '../../../src/shared/net/openssl/records.js';
-import type { PlainSocket } from '../../../src/shared/net/plain-socket.js';
-import type { SecureSocket } from '../../../src/shared/net/secure-socket.js';
-import { TlsSocket } from '../../../src/shared/net/tls-socket.js';
 import type { UringEngine } from '../../../src/shared/net/uring/engine.js';
+import type { HandleClientSocket } from '../../../src/worker/net/handle-client-socket.js';
+import { RecordSocket } from '../../../src/worker/net/openssl/record-socket.js';
+import { whyNoRecords } from '../../../src/worker/net/openssl/records.js';
+import type { SecureSocket } from '../../../src/worker/net/secure-socket.js';
+import { TlsSocket } from '../../../src/worker/net/tls-socket.js';
 import { acceptOne, NotingOwner } from '../../support/accepted.js';
 import { certs, pem } from '../../support/certs.js';
 import { acceptOnRing, needsRing, ring } from '../../support/ring.js';
@@ -25,7 +25,7 @@ interface Kind {
 
 const onLibuv: Kind = {
   accept: acceptOne,
-  secure: (plain, owner) => new TlsSocket(plain as PlainSocket, context, owner),
+  secure: (plain, owner) => new TlsSocket(plain as HandleClientSocket, context, owner),
 };
 const recordsOnLibuv: Kind = { ...onLibuv, secure: (plain, owner) => new RecordSocket(plain, context, owner) };
 const recordsOnRing: Kind = {

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Request } from '../../../src/worker/http/request/request.js';
-import { FairShare } from '../../../src/worker/io/fair-share.js';
-import type { BodyReader } from '../../../src/worker/upstream/exchange/body-reader.js';
+import { FairShare } from '../../../src/worker/time/fair-share.js';
 import { ResponsePipe } from '../../../src/worker/upstream/exchange/pipe.js';
+import type { ResponseBodyReader } from '../../../src/worker/upstream/exchange/response-body-reader.js';
 import type { UpstreamRequest } from '../../../src/worker/upstream/exchange/upstream-request.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
@@ -25,7 +25,7 @@ function drained(fairShare: FairShare) {
       tee: null,
       conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
     } as unknown as UpstreamRequest,
-    { pause: () => (state.reading = false), resume: () => (state.reading = true) } as unknown as BodyReader,
+    { pause: () => (state.reading = false), resume: () => (state.reading = true) } as unknown as ResponseBodyReader,
     true,
   );
   pipe.pull(r);
@@ -66,7 +66,7 @@ t.test('a response that comes byte by byte is passed on by whole buffers', (t) =
       tee: { write: (_bytes: Buffer, start: number, end: number) => void kept.push(end - start) },
       conf: { settings: { buffers: { number: 8, size: 4096 }, maxTempFileSize: 0 } },
     } as unknown as UpstreamRequest,
-    { resume: () => {} } as unknown as BodyReader,
+    { resume: () => {} } as unknown as ResponseBodyReader,
     true,
   );
   const byte = Buffer.alloc(1);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { RingError } from '../../../src/shared/net/uring/memory.js';
-import { endFailedWork, enter } from '../../../src/worker/client/at-work.js';
+import { endFailedWork, enter } from '../../../src/worker/task/at-work.js';
 
 /** A request that notes why it was given up. */
 const work = () => {

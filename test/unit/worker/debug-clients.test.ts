@@ -1,6 +1,6 @@
 import t from 'tap';
-import { parseCidr } from '../../../src/shared/lib/cidr.js';
-import { DebugClients } from '../../../src/worker/client/debug-clients.js';
+import { parseCidr } from '../../../src/worker/address/cidr.js';
+import { DebugClients } from '../../../src/worker/connections/debug-clients.js';
 
 t.test('clients', async (t) => {
   const clients = new DebugClients([parseCidr('192.0.2.9/24')!, parseCidr('2001:db8::/32')!, { addresses: ['127.0.0.1', '::1'] }]);

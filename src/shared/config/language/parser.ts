@@ -1,6 +1,6 @@
 import { commandLine, type DirectiveNode, type Node, type Pos, type RelatedPosition, type SyntaxErrorNode } from './ast.js';
 import { End, Lexer } from './lexer.js';
-import { directiveOf, LinesDirective, PlainLines } from './plain-lines.js';
+import { directiveOf, LinesDirective, SimpleLines } from './simple-lines.js';
 import { unclosedBlock } from './unclosed.js';
 
 /** Blocks of which real configurations have some with a hundred thousand lines. */
@@ -42,7 +42,7 @@ export function parseConfig(text: string, file: string): readonly Node[] {
           nodes.push(syntaxError(`blocks are nested deeper than ${maxDepth} levels`, { file, line: lexer.line, column: lexer.column }));
           return root;
         }
-        const lines = LARGE_BLOCKS.has(node.name) ? PlainLines.ofBlock(text, file, lexer.place) : undefined;
+        const lines = LARGE_BLOCKS.has(node.name) ? SimpleLines.ofBlock(text, file, lexer.place) : undefined;
         if (lines !== undefined) {
           nodes.push(new LinesDirective(node, lines));
           lexer.place = lines.end;

@@ -1,5 +1,5 @@
-import { errnoText } from '../../lib/errno.js';
-import { loadNative } from '../../lib/native/native.js';
+import { loadNative } from '../../native/native.js';
+import { errnoText } from '../../system/errno.js';
 import { UringEngine } from '../uring/engine.js';
 import { kernelTooOld, tryRing } from './trial.js';
 

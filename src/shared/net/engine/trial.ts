@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import type { Native } from '../../lib/native/native.js';
+import type { Native } from '../../native/native.js';
 import { Family } from '../socket-addresses.js';
 import type { UringEngine } from '../uring/engine.js';
 import { BUFFER_SHIFT, MORE } from '../uring/ring.js';

@@ -1,5 +1,5 @@
 import type { SocketExtras } from '../../config/configuration.js';
-import { loadNative } from '../../lib/native/native.js';
+import { loadNative } from '../../native/native.js';
 
 const SOL_SOCKET = 1;
 const IPPROTO_TCP = 6;

@@ -1,5 +1,5 @@
 // A descriptor that the ring signals, read by one of libuv's handles, so that the event loop wakes.
-import { streamBinding } from '../stream-binding.js';
+import { handleBinding } from '../handle-binding.js';
 
 interface BellHandle {
   onread: () => void;
@@ -21,7 +21,7 @@ const handles: BellHandle[] = [];
 
 /** Has `ring` called in the event loop after signals of an eventfd. Throws an Error where this Node cannot do that. */
 export function watch(fd: number, ring: () => void): void {
-  if (streamBinding() === null) {
+  if (handleBinding() === null) {
     throw new Error('this Node does not let its handles be used');
   }
   const { Pipe, constants } = (process as unknown as { binding(name: string): PipeBinding }).binding('pipe_wrap');

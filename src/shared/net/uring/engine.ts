@@ -1,6 +1,8 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../../lib/end-of-tick.js';
-import { loadEventLoop } from '../../lib/native/event-loop.js';
-import type { Native } from '../../lib/native/native.js';
+// Over 400 lines: one object has the ring of a process, and what sockets, files and listeners ask of it meets in one turn.
+
+import { loadEventLoop } from '../../native/event-loop.js';
+import type { Native } from '../../native/native.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../time/end-of-tick.js';
 import { watch } from './bell.js';
 import { LongWork } from './long-work.js';
 import { RingError } from './memory.js';

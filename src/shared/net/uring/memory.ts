@@ -1,5 +1,5 @@
 // The only file that computes addresses: what the kernel is told to read or write lies within a region that was mapped here.
-import type { Native } from '../../lib/native/native.js';
+import type { Native } from '../../native/native.js';
 
 /** The ring or its memory is not as it must be: the process that has it serves nobody any more. */
 export class RingError extends Error {

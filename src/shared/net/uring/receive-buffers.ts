@@ -1,5 +1,5 @@
-import type { Native } from '../../lib/native/native.js';
-import { spoil } from '../../lib/spoil.js';
+import type { Native } from '../../native/native.js';
+import { spoil } from '../../system/spoil.js';
 import { Region, RingError } from './memory.js';
 import type { Ring } from './ring.js';
 

@@ -1,7 +1,7 @@
 // The two queues of one io_uring, in memory that is shared with the kernel: entries that say what to do, and completions. Nothing in here
 // knows what an operation is for. See io_uring(7) and <linux/io_uring.h> for the numbers.
 
-import type { Native } from '../../lib/native/native.js';
+import type { Native } from '../../native/native.js';
 import { Region, RingError } from './memory.js';
 
 /** Entries that may wait to be submitted. */

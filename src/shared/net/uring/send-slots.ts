@@ -1,5 +1,5 @@
-import type { Native } from '../../lib/native/native.js';
-import { spoil, spoils } from '../../lib/spoil.js';
+import type { Native } from '../../native/native.js';
+import { spoil, spoils } from '../../system/spoil.js';
 import { Region, RingError } from './memory.js';
 
 /** Bytes of a slot. */

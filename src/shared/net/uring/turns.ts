@@ -1,9 +1,9 @@
 // The event loop waits in the ring: one system call submits, waits, and brings what is complete. libuv has its turn when it has
 // something to do.
 
-import { endOfTick } from '../../lib/end-of-tick.js';
-import type { EventLoop } from '../../lib/native/event-loop.js';
-import { setTimer } from '../../lib/timer.js';
+import type { EventLoop } from '../../native/event-loop.js';
+import { endOfTick } from '../../time/end-of-tick.js';
+import { setTimer } from '../../time/timer.js';
 
 /** So many turns without anything to do, one after the other, are no chance: the event loop spins. */
 const SPINNING = 1000;

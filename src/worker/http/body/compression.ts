@@ -1,6 +1,6 @@
-import { Lru } from '../../../shared/lib/lru.js';
-import { OK, type Result } from '../../client/codes.js';
-import { type ContentTypes, hasContentType } from '../message/content-types.js';
+import { Lru } from '../../../shared/collection/lru.js';
+import { OK, type Result } from '../../task/codes.js';
+import { type ContentTypes, hasContentType } from '../headers/content-types.js';
 import type { BodyStage } from '../request/body-stage.js';
 import { contextSlot, type Request } from '../request/request.js';
 import type { Transform } from './kept-stream.js';

@@ -1,5 +1,5 @@
-import { enter, leave } from '../../client/at-work.js';
-import type { SharingReader } from '../../io/fair-share.js';
+import { enter, leave } from '../../task/at-work.js';
+import type { SharingReader } from '../../time/fair-share.js';
 import type { Source } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
 

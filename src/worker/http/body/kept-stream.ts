@@ -1,4 +1,4 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
+import { EMPTY } from '../../bytes/empty.js';
 
 /** A compressor or decompressor of one body, which works synchronously, piece by piece. */
 export interface Transform {

@@ -1,5 +1,5 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { FAILED, OK } from '../../task/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
 
@@ -21,15 +21,15 @@ export class MemorySink implements BodyStage {
     const limit = sr.location.settings.subrequestOutputBufferSize;
     const announced = sr.out.contentLength;
     if (this.#chunks.length === 0 && announced > limit) {
-      sr.log(ERR, `too big subrequest response: ${announced}`);
-      sr.finalize(ERROR);
+      sr.log(ERROR, `too big subrequest response: ${announced}`);
+      sr.finalize(FAILED);
       return;
     }
     if (chunk !== null) {
       this.#length += chunk.length;
       if (this.#length > limit) {
-        sr.log(ERR, 'too big subrequest response');
-        sr.finalize(ERROR);
+        sr.log(ERROR, 'too big subrequest response');
+        sr.finalize(FAILED);
         return;
       }
       this.#chunks.push(chunk);

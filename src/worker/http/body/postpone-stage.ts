@@ -1,6 +1,6 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
-import { enter, leave } from '../../client/at-work.js';
-import { OK } from '../../client/codes.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
+import { enter, leave } from '../../task/at-work.js';
+import { OK } from '../../task/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
 

@@ -1,6 +1,6 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
 import { ALERT } from '../../../shared/log/level.js';
-import { ERROR } from '../../client/codes.js';
+import { EMPTY } from '../../bytes/empty.js';
+import { FAILED } from '../../task/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
 import { type ExpandingStage, HeldInput } from './held-input.js';
@@ -59,7 +59,7 @@ export class TransformStage implements BodyStage, ExpandingStage {
       out = transform.write(input, last ? 'end' : r.flushBody ? 'flush' : 'more', this.#limit);
     } catch (error) {
       r.log(ALERT, `transforming the response body failed: ${(error as Error).message}`);
-      r.terminate(ERROR);
+      r.terminate(FAILED);
       return;
     }
     const { pending, used } = transform;

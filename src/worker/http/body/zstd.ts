@@ -1,6 +1,6 @@
 // node:zlib's zstd, which Node has since 22.15 and which is therefore not imported by name.
 import zlib from 'node:zlib';
-import { EMPTY } from '../../../shared/lib/empty.js';
+import { EMPTY } from '../../bytes/empty.js';
 import { type Ending, KeptStream, type SyncStream, type Transform, take, writtenLater } from './kept-stream.js';
 
 /** A dictionary, which clients must have, too. */

@@ -1,6 +1,6 @@
-import type { ConnectionCounters } from '../../client/counters.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { IdleQueue } from '../../client/idle-queue.js';
+import type { ConnectionCounters } from '../../connections/counters.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { IdleQueue } from '../../connections/idle-queue.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../request/request.js';
 import type { HeadLimits, HeadOwner, HeadParser } from '../syntax/head-parser.js';

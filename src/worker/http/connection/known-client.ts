@@ -2,11 +2,11 @@ import { debugOf, type Logger } from '../../../shared/log/error-log.js';
 import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
-import type { TlsConnection } from '../../client/client.js';
-import type { DebugClients } from '../../client/debug-clients.js';
+import type { DebugClients } from '../../connections/debug-clients.js';
+import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import type { TlsConnection } from '../../task/client.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
-import type { ClientConnection } from '../request/client-stream.js';
+import type { ClientConnection } from '../request/client-exchange.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import type { Opened } from './opened.js';
 

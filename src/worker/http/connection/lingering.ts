@@ -1,6 +1,6 @@
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import type { Deadline } from '../../io/deadline.js';
+import type { Deadline } from '../../time/deadline.js';
 import type { LocationSettings } from '../request/location-settings.js';
 import type { Request } from '../request/request.js';
 

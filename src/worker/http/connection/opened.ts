@@ -1,11 +1,11 @@
 import type { SocketAddress } from '../../../shared/net/client-socket.js';
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
-import type { Deadline } from '../../io/deadline.js';
-import type { TlsAccepted } from '../request/address-runtime.js';
+import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import type { Deadline } from '../../time/deadline.js';
+import type { HttpTlsAccepted } from '../request/address-runtime.js';
 
 /** What is known once the opening is over. */
 export interface Opened {
-  readonly tls: TlsAccepted | undefined;
+  readonly tls: HttpTlsAccepted | undefined;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** Plain HTTP came where TLS was expected: every request is answered with 497. */
   readonly plainOnTls: boolean;

@@ -1,11 +1,11 @@
 import { closeSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT, CRIT, type Level } from '../../../shared/log/level.js';
-import { network } from '../../../shared/net/engine/network.js';
-import { type FileTaker, PRESENT_MOST, READ_MOST } from '../../../shared/net/file-reads.js';
-import { enter, leave } from '../../client/at-work.js';
-import { ERROR } from '../../client/codes.js';
-import type { SharingReader } from '../../io/fair-share.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { network } from '../../net/engine/network.js';
+import { type FileTaker, PRESENT_MOST, READ_MOST } from '../../net/file-reads.js';
+import { enter, leave } from '../../task/at-work.js';
+import { FAILED } from '../../task/codes.js';
+import type { SharingReader } from '../../time/fair-share.js';
 import type { Source } from '../request/body-stage.js';
 import { chainEnd } from '../request/chain-end.js';
 import type { FileSettings } from '../request/file-settings.js';
@@ -18,7 +18,7 @@ const WAITING = 4 * 1024;
 const UNREAD = 512 * 1024;
 
 /** How many bytes may be offered to the client as they are read, so that what it does not take can be read again. */
-const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd(r) ? r.stream.offerLimit(r) : 0);
+const offerLimit = (r: Request): number => (r === r.main && r.first === chainEnd(r) ? r.clientExchange.offerLimit(r) : 0);
 
 /**
  * The body of a large file: read piece by piece as the client takes it, so that memory does not grow with the file or
@@ -76,7 +76,7 @@ export class FileSource implements Source, FileTaker, SharingReader {
       if (!network.files.sendable(this.#fd, this.#at, size)) {
         return false;
       }
-      const taken = r.stream.offerFile(r, this.#fd, this.#at, size);
+      const taken = r.clientExchange.offerFile(r, this.#fd, this.#at, size);
       if (taken >= 0) {
         share.spend(taken);
         this.#send(r, null, taken);
@@ -90,7 +90,7 @@ export class FileSource implements Source, FileTaker, SharingReader {
       return false;
     }
     share.spend(size);
-    const taken = r.stream.offer(r, piece);
+    const taken = r.clientExchange.offer(r, piece);
     this.#at += taken;
     const rest = taken === size ? null : Buffer.from(piece.subarray(taken, taken + WAITING));
     this.#send(r, rest, rest === null ? 0 : rest.length);
@@ -151,12 +151,12 @@ export class FileSource implements Source, FileTaker, SharingReader {
 
   #failed(r: Request, message: string, level: Level): void {
     r.log(level, message);
-    r.finalize(ERROR);
+    r.finalize(FAILED);
   }
 
   /** Sends what the client takes of a piece. Returns a little of what it did not take, as memory of its own. */
   #offer(r: Request, piece: Buffer): Buffer | null {
-    const taken = r.stream.offer(r, piece);
+    const taken = r.clientExchange.offer(r, piece);
     this.#at += taken;
     // The client's pace says how much to read for it next.
     if (taken === piece.length) {

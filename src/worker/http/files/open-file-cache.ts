@@ -1,6 +1,6 @@
-import { Lru } from '../../../shared/lib/lru.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { FileInfo } from '../../io/file-info.js';
+import { Lru } from '../../../shared/collection/lru.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
+import type { FileInfo } from '../../files/file-info.js';
 import type { FileCache, FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 import { freshFile } from './open-file.js';

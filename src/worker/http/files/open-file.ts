@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from '../../io/file-info.js';
-import { statFile } from '../../io/stat-file.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from '../../files/file-info.js';
+import { statFile } from '../../files/stat-file.js';
 import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 import { openGuarded, symlinkRule } from './symlinks.js';

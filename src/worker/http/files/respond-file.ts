@@ -1,6 +1,6 @@
-import { OK, type Result } from '../../client/codes.js';
-import type { FileInfo } from '../../io/file-info.js';
-import { setContentType } from '../message/content-type.js';
+import type { FileInfo } from '../../files/file-info.js';
+import { OK, type Result } from '../../task/codes.js';
+import { setContentType } from '../headers/content-type.js';
 import type { Request } from '../request/request.js';
 import { discardBody } from '../request/request-body.js';
 import { bufferSource, respond } from '../request/respond.js';

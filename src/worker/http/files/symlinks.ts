@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { ELOOP, FileInfo } from '../../io/file-info.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { ELOOP, FileInfo } from '../../files/file-info.js';
 import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 

@@ -1,6 +1,6 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { asStatus, OK, type Result } from '../../client/codes.js';
-import type { BodySink } from '../request/client-stream.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { asStatus, OK, type Result } from '../../task/codes.js';
+import type { BodySink } from '../request/client-exchange.js';
 import type { Request } from '../request/request.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { ClientInput } from './client-input.js';
@@ -115,7 +115,7 @@ export class BodyReader {
   }
 
   #broken(): void {
-    this.request.log(ERR, 'client sent invalid chunked body');
+    this.request.log(ERROR, 'client sent invalid chunked body');
     this.#framing.fail();
   }
 

@@ -1,5 +1,5 @@
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import { beginEvent, endEvent } from '../../client/at-work.js';
+import { beginEvent, endEvent } from '../../task/at-work.js';
 
 /** Bytes of a next request that are read ahead while one is being answered. */
 const READ_AHEAD = 2 * 1024;

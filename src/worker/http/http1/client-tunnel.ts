@@ -1,5 +1,5 @@
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import type { ClientTunnel } from '../request/client-stream.js';
+import type { ClientTunnel } from '../request/client-exchange.js';
 import type { Request } from '../request/request.js';
 
 /** A client's connection that carries another protocol. */

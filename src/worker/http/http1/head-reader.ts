@@ -1,19 +1,19 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
-import type { ClientStream } from '../request/client-stream.js';
+import type { ClientExchange } from '../request/client-exchange.js';
 import { TO_HTTPS } from '../request/codes.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { takeHead } from '../serving/take-head.js';
-import { HEAD_AGAIN, HEAD_DONE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
+import { HEAD_DONE, HEAD_INCOMPLETE, type HeadOwner, type HeadParser } from '../syntax/head-parser.js';
 import { METHOD } from '../syntax/method.js';
 import { CONNECTION_KEEP_ALIVE, CONNECTION_UNSET, type RequestHead } from '../syntax/request-head.js';
 import { HTTP_10 } from '../syntax/request-line.js';
 import type { ClientInput } from './client-input.js';
 
 /** Whose heads are read. */
-export interface HeadClient extends ClientStream {
+export interface HeadClient extends ClientExchange {
   /** Serves requests until they name another. */
   readonly server: ServerRuntime;
   /** The name that the TLS handshake was for, when a server answers to it. */
@@ -60,9 +60,9 @@ export class HeadReader implements HeadOwner {
   read(input: ClientInput): number {
     const parser = this.#parser as HeadParser;
     const code = parser.parse(input.bytes, input.at, input.end);
-    if (code === HEAD_AGAIN) {
+    if (code === HEAD_INCOMPLETE) {
       input.use(input.end);
-      return HEAD_AGAIN;
+      return HEAD_INCOMPLETE;
     }
     const r = this.#request as Request;
     const { plainOnTls } = this.#client as HeadClient;

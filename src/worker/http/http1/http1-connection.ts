@@ -1,26 +1,26 @@
 // Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
 
-import { errnoText } from '../../../shared/lib/errno.js';
 import { DEBUG, INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import { enter, leave, now } from '../../client/at-work.js';
-import { asStatus, ERROR, type Result } from '../../client/codes.js';
-import type { DebugClients } from '../../client/debug-clients.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { Idle } from '../../client/idle-queue.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import type { DebugClients } from '../../connections/debug-clients.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { Idle } from '../../connections/idle-queue.js';
+import { enter, leave, now } from '../../task/at-work.js';
+import { asStatus, FAILED, type Result } from '../../task/codes.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { KnownClient } from '../connection/known-client.js';
 import { Lingering, mustLinger } from '../connection/lingering.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
+import type { BodySink, ClientConnection, ClientTunnel, TunnelOwner } from '../request/client-exchange.js';
 import { clientGone, clientLost } from '../request/client-gone.js';
-import type { BodySink, ClientConnection, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
-import { HEAD_AGAIN, HEAD_DONE } from '../syntax/head-parser.js';
+import { HEAD_DONE, HEAD_INCOMPLETE } from '../syntax/head-parser.js';
 import { BODY_READ, BODY_SINK_GONE, BodyReader } from './body-reader.js';
 import type { ClientInput } from './client-input.js';
 import { ConnectionTunnel } from './client-tunnel.js';
@@ -182,7 +182,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   #readHead(io: RequestIo): boolean {
     const r = this.#request as Request;
     const code = io.heads.read(io.input);
-    if (code === HEAD_AGAIN) {
+    if (code === HEAD_INCOMPLETE) {
       return false;
     }
     this.#deadline.clear();
@@ -361,7 +361,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
     if (this.closed) {
-      r.terminate(ERROR);
+      r.terminate(FAILED);
     } else {
       this.#io?.output.send(r, chunk, last);
     }
@@ -369,7 +369,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
     if (this.closed) {
-      r.terminate(ERROR);
+      r.terminate(FAILED);
     } else {
       this.#io?.output.sendLent(r, bytes, start, end, last);
     }
@@ -732,7 +732,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   kill(): void {
     const r = this.#request;
     if (r !== null && !r.finished) {
-      r.kill(r.headerSent ? ERROR : CLIENT_CLOSED_REQUEST);
+      r.kill(r.headerSent ? FAILED : CLIENT_CLOSED_REQUEST);
     }
     this.#close();
   }

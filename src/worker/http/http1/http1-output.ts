@@ -1,8 +1,8 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
-import { setTimer } from '../../../shared/lib/timer.js';
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import type { Deadline } from '../../io/deadline.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import type { Deadline } from '../../time/deadline.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
 import { logResponseHead } from '../request/debug-lines.js';

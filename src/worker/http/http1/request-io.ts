@@ -1,8 +1,8 @@
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import type { Deadline } from '../../io/deadline.js';
+import type { Deadline } from '../../time/deadline.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Lingering } from '../connection/lingering.js';
-import type { TunnelOwner } from '../request/client-stream.js';
+import type { TunnelOwner } from '../request/client-exchange.js';
 import type { BodyReader } from './body-reader.js';
 import { ClientInput } from './client-input.js';
 import { HeadReader } from './head-reader.js';

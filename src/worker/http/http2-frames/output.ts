@@ -1,4 +1,4 @@
-import { spoil } from '../../../shared/lib/spoil.js';
+import { spoil } from '../../../shared/system/spoil.js';
 import { FRAME, FRAME_HEAD } from './protocol.js';
 
 /** Memory that frames are put together in: most connections send little at a time. */

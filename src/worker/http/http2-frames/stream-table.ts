@@ -5,7 +5,7 @@ const FIRST_SLOTS = 8;
  * The streams of a connection by their identifiers. A Map leaves its memory behind from time to time, with whatever was in it then: that
  * memory leads to what replaced it, so that what is over lives on until all of the heap is looked at. Here nothing is left behind.
  */
-export class StreamTable<T extends object> {
+export class Http2StreamTable<T extends object> {
   /** How many there are. */
   size = 0;
   /** Identifiers, each in the first slot behind that of its number which was free; 0: a free one. */

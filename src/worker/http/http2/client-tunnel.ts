@@ -1,13 +1,13 @@
-import { copied, Gathered } from '../../io/gathered.js';
+import { copied, Gathered } from '../../bytes/gathered.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
-import type { BodySink, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
+import type { BodySink, ClientTunnel, TunnelOwner } from '../request/client-exchange.js';
 import type { Http2Stream } from './stream.js';
 
 /** Bytes that wait for the client's window; then the other side is asked to wait. */
 const HIGH = 64 * 1024;
 
 /** A stream whose DATA frames carry another protocol both ways, such as WebSocket (RFC 8441, 5). */
-export class StreamTunnel implements ClientTunnel, BodySink {
+export class Http2Tunnel implements ClientTunnel, BodySink {
   readonly room: number = DEFAULT_WINDOW;
   readonly pending = null;
   /** Browsers end a stream with their last frame, and read the answer to it. */

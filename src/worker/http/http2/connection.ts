@@ -1,11 +1,11 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import { endFailedWork } from '../../client/at-work.js';
-import type { DebugClients } from '../../client/debug-clients.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { Idle } from '../../client/idle-queue.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { DebugClients } from '../../connections/debug-clients.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { Idle } from '../../connections/idle-queue.js';
+import { endFailedWork } from '../../task/at-work.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
 import { KnownClient } from '../connection/known-client.js';
 import { Lingering } from '../connection/lingering.js';
@@ -18,7 +18,7 @@ import { ERROR_CODE, FRAME, MAX_WINDOW, PREFACE } from '../http2-frames/protocol
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { FloodGuard } from './flood.js';
 import { readFrame } from './frame-dispatch.js';
-import { OpenStreams } from './open-streams.js';
+import { Http2Streams } from './open-streams.js';
 import { Sending } from './sending.js';
 import { sendSettings } from './settings-frames.js';
 import type { Http2Stream } from './stream.js';
@@ -40,7 +40,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   readonly deadline: Deadline;
   readonly flood: FloodGuard;
   readonly sending: Sending;
-  readonly streams: OpenStreams;
+  readonly streams: Http2Streams;
 
   // --- what comes in
   readonly frames: FrameReader;
@@ -79,7 +79,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.deadline = opened?.deadline ?? new Deadline(this);
     this.deadline.passTo(this);
     this.sending = new Sending(this, socket);
-    this.streams = new OpenStreams(this);
+    this.streams = new Http2Streams(this);
     const { headLimits, http2MaxConcurrentStreams } = this.server.settings;
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
     this.flood = new FloodGuard(http2MaxConcurrentStreams);

@@ -1,5 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
-import { asStatus } from '../../client/codes.js';
+import { asStatus } from '../../task/codes.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';

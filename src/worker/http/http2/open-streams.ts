@@ -1,6 +1,6 @@
-import { ERROR } from '../../client/codes.js';
+import { FAILED } from '../../task/codes.js';
 import { FRAME } from '../http2-frames/protocol.js';
-import { StreamTable } from '../http2-frames/stream-table.js';
+import { Http2StreamTable } from '../http2-frames/stream-table.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { ClosedStreams } from './closed-streams.js';
 import type { Http2Connection } from './connection.js';
@@ -11,7 +11,7 @@ import type { Http2Stream } from './stream.js';
 export const NO_RESET = { BOTH_ENDED: -1, DONE: -2, CLIENT_GOES_ON: -3 } as const;
 
 /** The streams of one connection: those that are open, and what is known of the others. nginx: h2c->streams_index. */
-export class OpenStreams {
+export class Http2Streams {
   /** The last stream that a client opened. */
   lastId = 0;
   /** Those that were closed lately. */
@@ -19,7 +19,7 @@ export class OpenStreams {
   /** Monotonic milliseconds since when none is open. */
   idleSince: number;
   readonly #c: Http2Connection;
-  readonly #open = new StreamTable<Http2Stream>();
+  readonly #open = new Http2StreamTable<Http2Stream>();
   /** The priorities that the client set by the rules of RFC 7540. */
   #tree: DependencyTree | null = null;
 
@@ -153,7 +153,7 @@ export class OpenStreams {
     for (const stream of this.all()) {
       const r = stream.request;
       stream.closed = true;
-      r.kill(r.headerSent ? ERROR : CLIENT_CLOSED_REQUEST);
+      r.kill(r.headerSent ? FAILED : CLIENT_CLOSED_REQUEST);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimer } from '../../../shared/lib/timer.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';

@@ -1,9 +1,9 @@
 import { INFO } from '../../../shared/log/level.js';
-import { enter, leave } from '../../client/at-work.js';
-import { Gathered } from '../../io/gathered.js';
+import { Gathered } from '../../bytes/gathered.js';
+import { enter, leave } from '../../task/at-work.js';
 import { ReceiveWindow } from '../http2-frames/flow-window.js';
 import { ERROR_CODE, MAX_WINDOW } from '../http2-frames/protocol.js';
-import type { BodySink } from '../request/client-stream.js';
+import type { BodySink } from '../request/client-exchange.js';
 import type { Http2Stream } from './stream.js';
 
 /**

@@ -1,6 +1,6 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
-import { endFailedWork } from '../../client/at-work.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
+import { endFailedWork } from '../../task/at-work.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
 import { ENOUGH, Output } from '../http2-frames/output.js';
 import { DEFAULT_FRAME, DEFAULT_WINDOW, FRAME } from '../http2-frames/protocol.js';

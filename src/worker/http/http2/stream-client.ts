@@ -1,14 +1,14 @@
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
-import type { TlsConnection } from '../../client/client.js';
+import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import type { TlsConnection } from '../../task/client.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
-import type { ClientConnection } from '../request/client-stream.js';
+import type { ClientConnection } from '../request/client-exchange.js';
 import type { Http2Connection } from './connection.js';
 
 /**
  * What the layers above see as the client's connection: a stream with a client address of its own, which realip may change for this
  * request alone. nginx: the fake connection of ngx_http_v2_create_stream.
  */
-export abstract class StreamClient implements ClientConnection {
+export abstract class Http2StreamClient implements ClientConnection {
   readonly id: number;
   remoteAddress: string;
   remotePort: number;

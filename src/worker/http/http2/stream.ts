@@ -1,18 +1,18 @@
 // Longer than most: both directions of one exchange, which only make sense together.
 
 import { INFO } from '../../../shared/log/level.js';
-import type { Result } from '../../client/codes.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Result } from '../../task/codes.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { makePacer } from '../body/rate.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEAD } from '../http2-frames/protocol.js';
 import type { Chunk } from '../request/body-stage.js';
+import type { BodySink, ClientConnection, ClientExchange, ClientTunnel, TunnelOwner } from '../request/client-exchange.js';
 import { clientLost } from '../request/client-gone.js';
-import type { BodySink, ClientConnection, ClientStream, ClientTunnel, TunnelOwner } from '../request/client-stream.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { chunkSizeSlot } from './chunk-size.js';
-import { StreamTunnel } from './client-tunnel.js';
+import { Http2Tunnel } from './client-tunnel.js';
 import type { Http2Connection } from './connection.js';
 import type { Dependency } from './dependency-tree.js';
 import { NO_RESET } from './open-streams.js';
@@ -20,13 +20,13 @@ import { PacedPieces } from './paced-pieces.js';
 import { DEFAULT_URGENCY, parsePriority } from './priority.js';
 import { RequestInput } from './request-input.js';
 import type { Waiting } from './scheduler.js';
-import { StreamClient } from './stream-client.js';
+import { Http2StreamClient } from './stream-client.js';
 import { answerOf, SWITCHING } from './websocket.js';
 
 /**
  * One request and its response on an HTTP/2 connection: another stream of it goes on when this one is reset. nginx: ngx_http_v2_stream_t.
  */
-export class Http2Stream extends StreamClient implements ClientStream, Waiting, Expiring {
+export class Http2Stream extends Http2StreamClient implements ClientExchange, Waiting, Expiring {
   readonly streamId: number;
   request!: Request;
   action: string | undefined = 'reading client request headers';
@@ -37,7 +37,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
   #input: RequestInput | null = null;
   /** The client asked for a WebSocket: the key that the backend was sent. Otherwise empty. */
   upgradeKey = '';
-  #tunnel: StreamTunnel | null = null;
+  #tunnel: Http2Tunnel | null = null;
 
   // --- what goes out
   /** The frame that ends the response was made. */
@@ -345,7 +345,7 @@ export class Http2Stream extends StreamClient implements ClientStream, Waiting, 
 
   upgrade(r: Request, owner: TunnelOwner): ClientTunnel {
     r.watcher = null;
-    this.#tunnel = new StreamTunnel(this, owner);
+    this.#tunnel = new Http2Tunnel(this, owner);
     this.flush(r);
     this.input.readTunnel(this.#tunnel);
     return this.#tunnel;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { Request } from '../request/request.js';
 import { acceptOf } from '../syntax/websocket-accept.js';
 
@@ -28,6 +28,6 @@ export function answerOf(r: Request, key: string): number {
     r.out.contentLength = -1;
     return 200;
   }
-  r.log(ERR, key === '' ? 'upstream switched protocols without being asked' : 'upstream sent invalid "Sec-WebSocket-Accept" header');
+  r.log(ERROR, key === '' ? 'upstream switched protocols without being asked' : 'upstream sent invalid "Sec-WebSocket-Accept" header');
   return 502;
 }

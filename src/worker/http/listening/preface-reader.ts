@@ -1,7 +1,7 @@
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { Idle, IdleQueue } from '../../client/idle-queue.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { PREFACE } from '../http2-frames/protocol.js';
 
 /** What a connection that spoke came to: `http2`, or what it sent so far is that much of the preface, and other bytes behind it. */

@@ -1,10 +1,10 @@
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
-import { type ProxyProtocolHeader, readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { Idle, IdleQueue } from '../../client/idle-queue.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
+import { type ProxyProtocolHeader, readProxyProtocol } from '../../net/proxy-protocol.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 
 /** Goes on after a header, which may name no addresses, and returns what takes the bytes behind it. */

@@ -1,7 +1,7 @@
 import type { ClientHello } from '../../tls/client-hello.js';
 import { type Ends, type OfferedProtocols, offeredProtocols, type ProvisionalTask, type TlsAddress } from '../../tls/tls-address.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
-import type { ClientConnection, ClientStream } from '../request/client-stream.js';
+import type { ClientConnection, ClientExchange } from '../request/client-exchange.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
 import { RequestHead } from '../syntax/request-head.js';
@@ -53,7 +53,7 @@ export class HttpTlsAddress implements TlsAddress<ServerRuntime> {
       closed: false,
       sni: hello?.serverName,
     } satisfies ClientConnection;
-    const stream = { connection, action: 'SSL handshaking' } as unknown as ClientStream;
+    const stream = { connection, action: 'SSL handshaking' } as unknown as ClientExchange;
     const task = new Request(stream, this.#address.defaultServer, new RequestHead(), null, performance.now());
     return {
       task,

@@ -1,11 +1,11 @@
 import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { Idle, IdleQueue } from '../../client/idle-queue.js';
-import type { Handshaking } from '../../client/tls-terminator.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
+import type { Handshaking } from '../../task/tls-terminator.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
-import type { AddressRuntime, TlsAccepted } from '../request/address-runtime.js';
+import type { AddressRuntime, HttpTlsAccepted } from '../request/address-runtime.js';
 
 /** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
 const HANDSHAKE = 0x16;
@@ -15,7 +15,7 @@ const isTls = (first: number): boolean => first === HANDSHAKE || (first & 0x80) 
 
 /** What a connection to a port for TLS came to. */
 export type TlsOpened =
-  | { readonly tls: TlsAccepted }
+  | { readonly tls: HttpTlsAccepted }
   /** Plain HTTP, which begins with these bytes; they are good for the call. */
   | { readonly tls: undefined; readonly bytes: Buffer; readonly length: number };
 

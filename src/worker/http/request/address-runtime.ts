@@ -1,9 +1,9 @@
-import type { TlsAccepted as Accepted, TlsTerminator } from '../../client/tls-terminator.js';
+import type { TlsAccepted as Accepted, TlsTerminator } from '../../task/tls-terminator.js';
 import type { ServerRuntime } from './http-runtime.js';
 import type { Request } from './request.js';
 
 /** A finished TLS handshake of a client of HTTP. */
-export type TlsAccepted = Accepted<ServerRuntime>;
+export type HttpTlsAccepted = Accepted<ServerRuntime>;
 
 /** What a bound address serves: which server answers for which name. nginx: ngx_http_addr_conf_t. */
 export interface AddressRuntime {

@@ -1,13 +1,13 @@
-import type { Result } from '../../client/codes.js';
+import type { Result } from '../../task/codes.js';
 import { METHOD } from '../syntax/method.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { AddressRuntime } from './address-runtime.js';
-import type { BodySink, ClientConnection, ClientStream, ClientTunnel } from './client-stream.js';
+import type { BodySink, ClientConnection, ClientExchange, ClientTunnel } from './client-exchange.js';
 import type { LocationRuntime, ServerRuntime } from './http-runtime.js';
 import { Request } from './request.js';
 
 /** The client of a request that nobody sent. */
-class NoClient implements ClientConnection, ClientStream {
+class NoClient implements ClientConnection, ClientExchange {
   readonly id = 0;
   readonly descriptor = -1;
   readonly remoteAddress = '';

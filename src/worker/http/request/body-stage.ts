@@ -1,4 +1,4 @@
-import type { Result } from '../../client/codes.js';
+import type { Result } from '../../task/codes.js';
 import type { Request } from './request.js';
 
 /** A piece of a response body. It may be shared with other responses: nobody changes it in place. */
@@ -45,7 +45,7 @@ export interface Postponed {
   awaited(): Request | undefined;
 }
 
-/** Changes the response head before it is sent. Returns OK, or a status or ERROR that ends the request. */
+/** Changes the response head before it is sent. Returns OK, or a status or FAILED that ends the request. */
 export type HeaderFilter = (r: Request) => Result;
 
 /** Puts a stage before `next` when the response at hand needs it; otherwise returns `next` itself. */

@@ -1,4 +1,4 @@
-import { OK } from '../../client/codes.js';
+import { OK } from '../../task/codes.js';
 import type { BodyStage } from './body-stage.js';
 import type { Request } from './request.js';
 
@@ -8,13 +8,13 @@ const wire: BodyStage = {
     if (last) {
       r.source = null;
     }
-    r.stream.send(r, chunk, last);
+    r.clientExchange.send(r, chunk, last);
   },
   sendLent(r, bytes, start, end, last) {
     if (last) {
       r.source = null;
     }
-    r.stream.sendLent(r, bytes, start, end, last);
+    r.clientExchange.sendLent(r, bytes, start, end, last);
   },
 };
 

@@ -1,4 +1,4 @@
-import type { Result } from '../../client/codes.js';
+import type { Result } from '../../task/codes.js';
 import type { BodyStage } from './body-stage.js';
 import type { Request } from './request.js';
 import type { SubrequestQueue } from './subrequest-queue.js';

@@ -1,7 +1,7 @@
 // The one place that decides whether what is done for a request ends when its client goes.
 import { INFO } from '../../../shared/log/level.js';
-import { ERROR } from '../../client/codes.js';
-import type { ClientWatcher } from './client-stream.js';
+import { FAILED } from '../../task/codes.js';
+import type { ClientWatcher } from './client-exchange.js';
 import { CLIENT_CLOSED_REQUEST } from './codes.js';
 import type { Request } from './request.js';
 import type { UpstreamWork } from './upstream-work.js';
@@ -13,7 +13,7 @@ import type { UpstreamWork } from './upstream-work.js';
 export function watchClient(r: Request, watcher: ClientWatcher | null): void {
   const { main } = r;
   main.watcher = watcher;
-  if (watcher !== null && main.stream.clientGone) {
+  if (watcher !== null && main.clientExchange.clientGone) {
     process.nextTick(tellLate, main, watcher);
   }
 }
@@ -53,7 +53,7 @@ export function clientGone(main: Request, reason: string | null): void {
 export function clientLost(main: Request, reason: string | null, sending: boolean): void {
   clientGone(main, reason);
   if (!main.finished && (sending || onlySends(main))) {
-    main.terminate(ERROR);
+    main.terminate(FAILED);
   }
 }
 

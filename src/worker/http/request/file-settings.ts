@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { FileInfo } from '../../io/file-info.js';
+import type { FileInfo } from '../../files/file-info.js';
 import type { Request } from './request.js';
 
 /** Which symbolic links in a file's path are refused. */

@@ -1,8 +1,8 @@
-import { lineOf } from '../../../shared/lib/error-text.js';
-import { ups } from '../../../shared/lib/ups.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
-import { DECLINED, DONE, ERROR, type Result } from '../../client/codes.js';
+import { lineOf } from '../../../shared/text/error-text.js';
+import { DECLINED, DONE, FAILED, type Result } from '../../task/codes.js';
+import { ups } from '../syntax/ups.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
 import { noteReason } from './error-reason.js';
@@ -31,7 +31,7 @@ export function finalize(r: Request, code: Result): void {
     }
     const { child } = r;
     if (child !== null && r.main.aborted) {
-      terminate(r, ERROR);
+      terminate(r, FAILED);
       return;
     }
     if (child !== null && child.onCode !== null) {
@@ -56,7 +56,7 @@ export function finalize(r: Request, code: Result): void {
       }
       child.onDone = done;
     }
-    if (code === ERROR || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || (r.connection.closed && needsClient(r))) {
+    if (code === FAILED || code === 408 || code === CLIENT_CLOSED_REQUEST || code === CLOSE || (r.connection.closed && needsClient(r))) {
       terminate(r, code);
       return;
     }
@@ -81,11 +81,11 @@ export function finalize(r: Request, code: Result): void {
       return;
     }
     if (r.aborted) {
-      terminate(r, ERROR);
+      terminate(r, FAILED);
       return;
     }
     endRequest(r);
-    r.stream.finish(r);
+    r.clientExchange.finish(r);
     return;
   }
 }
@@ -190,7 +190,7 @@ export function terminate(r: Request, code: Result): void {
     r.source?.abort(r);
     finishSubrequest(r);
     if (main.aborted) {
-      terminate(main, ERROR);
+      terminate(main, FAILED);
     }
     return;
   }
@@ -230,9 +230,9 @@ function giveUp(r: Request, code: number, atOnce: boolean): void {
   if (main.finished || kept.length > 0 || (!atOnce && startPostAction(main))) {
     return;
   }
-  main.bytesSent = Math.max(0, main.bytesSent - main.stream.unsent(main));
+  main.bytesSent = Math.max(0, main.bytesSent - main.clientExchange.unsent(main));
   endRequest(main);
-  main.stream.terminate(main, main.timedOut && main.location.settings.resetTimedoutConnection);
+  main.clientExchange.terminate(main, main.timedOut && main.location.settings.resetTimedoutConnection);
 }
 
 function endRequest(r: Request): void {

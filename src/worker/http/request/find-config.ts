@@ -1,5 +1,5 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
+import type { Result } from '../../task/codes.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
@@ -92,7 +92,7 @@ export function findConfig(r: Request): boolean {
   enterLocation(r, location);
   const max = r.location.settings.clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
-    r.log(ERR, `client intended to send too large body: ${r.contentLength} bytes`);
+    r.log(ERROR, `client intended to send too large body: ${r.contentLength} bytes`);
     if (r.trace !== null) {
       const where = { in: r.location, directive: 'client_max_body_size' };
       r.trace.add(r, 'access', `refused with 413: a body of ${r.contentLength} bytes, of at most ${max}`, where);

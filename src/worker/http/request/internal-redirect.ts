@@ -1,5 +1,5 @@
-import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
-import { DONE, type Result } from '../../client/codes.js';
+import { DEBUG, ERROR } from '../../../shared/log/level.js';
+import { DONE, type Result } from '../../task/codes.js';
 import { enterLocation } from './find-config.js';
 import type { Request } from './request.js';
 import { PhaseStep, runPhases, startPhases } from './run-phases.js';
@@ -25,7 +25,7 @@ export function extension(uri: string): string {
 export function internalRedirect(r: Request, uri: string, args: string, uriUps: number): Result {
   r.uriChanges--;
   if (r.uriChanges === 0) {
-    r.log(ERR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
+    r.log(ERROR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
     r.finalize(500);
     return DONE;
   }
@@ -56,18 +56,18 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
 export function namedLocation(r: Request, name: string): Result {
   r.uriChanges--;
   if (r.uriChanges === 0) {
-    r.log(ERR, `rewrite or internal redirection cycle while redirect to named location "${name}"`);
+    r.log(ERROR, `rewrite or internal redirection cycle while redirect to named location "${name}"`);
     r.finalize(500);
     return DONE;
   }
   if (r.uri === '') {
-    r.log(ERR, `empty URI in redirect to named location "${name}"`);
+    r.log(ERROR, `empty URI in redirect to named location "${name}"`);
     r.finalize(500);
     return DONE;
   }
   const location = r.server.named.get(name);
   if (location === undefined) {
-    r.log(ERR, `could not find named location "${name}"`);
+    r.log(ERROR, `could not find named location "${name}"`);
     r.finalize(500);
     return DONE;
   }

@@ -1,7 +1,7 @@
-import { climbs, ups } from '../../../shared/lib/ups.js';
-import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
+import { ALERT, ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { Result } from '../../client/codes.js';
+import type { Result } from '../../task/codes.js';
+import { climbs, ups } from '../syntax/ups.js';
 import type { Request } from './request.js';
 
 /** The `root` or `alias` of the request's location as a full path. */
@@ -32,7 +32,7 @@ function tail(r: Request): string {
 
 function refuse(r: Request): undefined {
   const { alias } = r.location.settings;
-  r.log(ERR, `"${r.uri}" leads out of the ${alias === 0 ? 'root' : 'alias'} of location "${r.location.info.name}"`);
+  r.log(ERROR, `"${r.uri}" leads out of the ${alias === 0 ? 'root' : 'alias'} of location "${r.location.info.name}"`);
 }
 
 /** As {@link documentRoot}, for what is about to map a URI; undefined, with a log line, where that cannot be done. */

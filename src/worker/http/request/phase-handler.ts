@@ -1,4 +1,4 @@
-import type { Result } from '../../client/codes.js';
+import type { Result } from '../../task/codes.js';
 import type { Request } from './request.js';
 
 /** A step of a phase. Returns one of the codes, or a status. */

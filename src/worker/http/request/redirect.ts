@@ -1,4 +1,4 @@
-import type { Result, Status } from '../../client/codes.js';
+import type { Result, Status } from '../../task/codes.js';
 import type { Request } from './request.js';
 
 /** Answers with a redirect: sets Location and returns the status. The location may be a path of this server. */

@@ -1,10 +1,10 @@
 import { readSync, unlinkSync, writeSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, ERROR as ERR, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
-import type { Result, Status } from '../../client/codes.js';
-import { Gathered } from '../../io/gathered.js';
-import type { BodySink } from './client-stream.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { Gathered } from '../../bytes/gathered.js';
+import type { Result, Status } from '../../task/codes.js';
+import type { BodySink } from './client-exchange.js';
 import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
@@ -81,12 +81,12 @@ export function readBody(r: Request, then: (r: Request) => void): void {
   testExpect(main);
   const body = new RequestBody();
   main.body = body;
-  if (main.stream.bodyDone(main)) {
+  if (main.clientExchange.bodyDone(main)) {
     body.complete = true;
     then(r);
     return;
   }
-  main.stream.readBody(main, new BodyCollector(main, body, then));
+  main.clientExchange.readBody(main, new BodyCollector(main, body, then));
 }
 
 /**
@@ -95,7 +95,7 @@ export function readBody(r: Request, then: (r: Request) => void): void {
  */
 export function loseBody(r: Request, came = -1): void {
   giveBodyAway(r, came);
-  r.main.stream.leaveBody(r.main);
+  r.main.clientExchange.leaveBody(r.main);
 }
 
 /** The same for a body that somebody takes as it comes: there is nothing of it for anybody else. */
@@ -119,7 +119,7 @@ export function exceedsLimit(r: Request, had: number, size: number): boolean {
   if (clientMaxBodySize === 0 || had + size <= clientMaxBodySize) {
     return false;
   }
-  r.log(ERR, `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + size : `${had}+${size}`} bytes`);
+  r.log(ERROR, `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + size : `${had}+${size}`} bytes`);
   return true;
 }
 
@@ -131,7 +131,7 @@ export function sharedBody(r: Request): RequestBody | null {
 /** Invites the body of a client that waits to be asked. nginx: ngx_http_test_expect. */
 export function testExpect(r: Request): void {
   if (!r.expectTested) {
-    r.stream.sendContinue(r);
+    r.clientExchange.sendContinue(r);
   }
   r.expectTested = true;
 }
@@ -275,7 +275,7 @@ export function discardBody(r: Request): Result {
   }
   testExpect(main);
   main.discardingBody = true;
-  const status = main.stream.discardBody(main);
+  const status = main.clientExchange.discardBody(main);
   if (status !== 0) {
     // Where the body ends is not known, so that what follows cannot be taken for a request.
     main.keepalive = false;

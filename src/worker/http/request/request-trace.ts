@@ -1,4 +1,4 @@
-import type { TaskTrace } from '../../client/task-trace.js';
+import type { TaskTrace } from '../../task/task-trace.js';
 import type { Request } from './request.js';
 
 /** What a trace tells of one attempt at a backend; the fields are those of what `$upstream_*` tell. Times are milliseconds, -1: never. */

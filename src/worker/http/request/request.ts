@@ -3,13 +3,13 @@ import { ALERT, DEBUG, INFO, type Level, levelNames } from '../../../shared/log/
 import type { LogContext } from '../../../shared/log/log-line.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
 import type { Meter } from '../../../shared/zone/meters.js';
-import { enter, leave } from '../../client/at-work.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { ERROR, type Result } from '../../client/codes.js';
+import { enter, leave } from '../../task/at-work.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { FAILED, type Result } from '../../task/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
 import type { BodyStage, Postponed, Source } from './body-stage.js';
 import type { Child, Children } from './child.js';
-import type { ClientConnection, ClientStream, ClientWatcher } from './client-stream.js';
+import type { ClientConnection, ClientExchange, ClientWatcher } from './client-exchange.js';
 import { HeadersOut } from './headers-out.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime.js';
 import type { PhaseHandler } from './phase-handler.js';
@@ -31,7 +31,7 @@ export const MAX_COUNT = 65535 - 1000;
  */
 export class Request implements ClientTask {
   // --- where it came from
-  readonly stream: ClientStream;
+  readonly clientExchange: ClientExchange;
   readonly connection: ClientConnection;
   /** The client's own request; itself unless this is a subrequest. */
   readonly main: Request;
@@ -199,8 +199,8 @@ export class Request implements ClientTask {
   trace: Trace | null;
 
   /** `now`: the present moment on the monotonic clock. */
-  constructor(stream: ClientStream, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
-    this.stream = stream;
+  constructor(stream: ClientExchange, server: ServerRuntime, head: RequestHead, parent: Request | null, now: number) {
+    this.clientExchange = stream;
     this.connection = stream.connection;
     this.parent = parent;
     this.main = parent === null ? this : parent.main;
@@ -254,7 +254,7 @@ export class Request implements ClientTask {
   logContext(): LogContext {
     const main = this.main;
     return {
-      action: main.logged ? 'logging request' : main.stream.action,
+      action: main.logged ? 'logging request' : main.clientExchange.action,
       client: this.connection.remoteAddress || undefined,
       server: this.server.settings.serverName,
       request: main.line === '' ? undefined : main.line,
@@ -301,12 +301,12 @@ export class Request implements ClientTask {
   /** Ends the request after an exception that nobody caught. */
   giveUp(reason: string): void {
     this.log(ALERT, `the request is given up after an exception: ${reason}`);
-    this.kill(this.headerSent ? ERROR : 500);
+    this.kill(this.headerSent ? FAILED : 500);
   }
 
   breakOff(): void {
     if (!this.finished) {
-      this.terminate(this.headerSent ? ERROR : 500);
+      this.terminate(this.headerSent ? FAILED : 500);
     }
   }
 

@@ -1,5 +1,5 @@
 import { ALERT } from '../../../shared/log/level.js';
-import { DONE, ERROR, OK, type Result } from '../../client/codes.js';
+import { DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { METHOD } from '../syntax/method.js';
 import type { BodyStage, Chunk, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
@@ -8,7 +8,7 @@ import type { Request } from './request.js';
 import { traceFirstHeaders } from './trace-headers.js';
 
 /**
- * Runs the header filters and makes the head ready to leave. Returns OK, or a status or ERROR to end the request with.
+ * Runs the header filters and makes the head ready to leave. Returns OK, or a status or FAILED to end the request with.
  * When `r.headerOnly` is set afterwards, there is no body to send. nginx: ngx_http_send_header.
  */
 export function sendHeader(r: Request): Result {
@@ -17,7 +17,7 @@ export function sendHeader(r: Request): Result {
   }
   if (r.headerSent) {
     r.log(ALERT, 'header already sent');
-    return ERROR;
+    return FAILED;
   }
   const out = r.out;
   if (r.errStatus !== 0) {
@@ -60,7 +60,7 @@ export function sendHeader(r: Request): Result {
   } else if (out.status === 304) {
     r.headerOnly = true;
   }
-  r.stream.sendHead(r);
+  r.clientExchange.sendHead(r);
   return OK;
 }
 
@@ -87,7 +87,7 @@ function buildChain(r: Request): BodyStage {
 /** Sends head and body: what most content handlers end with. Returns the code to return from the handler. */
 export function respond(r: Request, source: Source): Result {
   const code = sendHeader(r);
-  if (code === ERROR || code > OK || r.headerOnly) {
+  if (code === FAILED || code > OK || r.headerOnly) {
     source.abort(r);
     return code;
   }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { EMPTY } from '../../../shared/lib/empty.js';
+import { EMPTY } from '../../bytes/empty.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { HeaderSlot } from '../syntax/header-names.js';
 import { HTTP_10 } from '../syntax/request-line.js';

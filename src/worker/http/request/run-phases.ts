@@ -1,7 +1,7 @@
-import { setTimer } from '../../../shared/lib/timer.js';
-import { DEBUG, ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { enter, leave } from '../../client/at-work.js';
-import { AGAIN, DECLINED, DONE, OK, type Result } from '../../client/codes.js';
+import { DEBUG, ERROR, INFO } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { enter, leave } from '../../task/at-work.js';
+import { AGAIN, DECLINED, DONE, OK, type Result } from '../../task/codes.js';
 import { endsWithClient, unwatchClient, watchClient } from './client-gone.js';
 import { logHead, logPhase } from './debug-lines.js';
 import { findConfig } from './find-config.js';
@@ -237,7 +237,7 @@ function afterRewrite(r: Request): boolean {
     r.log(DEBUG, `uri changes: ${r.uriChanges}`);
   }
   if (--r.uriChanges === 0) {
-    r.log(ERR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
+    r.log(ERROR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
     r.finalize(500);
     return false;
   }
@@ -256,7 +256,7 @@ function afterAccess(r: Request): boolean {
   if (code !== 0) {
     r.accessCode = 0;
     if (code === 403) {
-      r.log(ERR, 'access forbidden by rule');
+      r.log(ERROR, 'access forbidden by rule');
     }
     if (wantsCredentials(code)) {
       refuse(r, code);
@@ -275,11 +275,11 @@ function noHandler(r: Request): void {
   if (r.uri.endsWith('/')) {
     const path = mapPath(r);
     if (path !== undefined) {
-      r.log(ERR, `directory index of "${path}" is forbidden`);
+      r.log(ERROR, `directory index of "${path}" is forbidden`);
     }
     r.finalize(403);
     return;
   }
-  r.log(ERR, 'no handler found');
+  r.log(ERROR, 'no handler found');
   r.finalize(404);
 }

@@ -1,8 +1,8 @@
-import { ups } from '../../../shared/lib/ups.js';
 import { DEBUG } from '../../../shared/log/level.js';
-import { OK, type Result } from '../../client/codes.js';
+import { OK, type Result } from '../../task/codes.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
+import { ups } from '../syntax/ups.js';
 import { escapeUri } from '../syntax/uri-escape.js';
 import type { ErrorPage } from './error-page.js';
 import { noteReason } from './error-reason.js';

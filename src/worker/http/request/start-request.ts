@@ -1,5 +1,5 @@
 import { DEBUG, ERROR } from '../../../shared/log/level.js';
-import type { Status } from '../../client/codes.js';
+import type { Status } from '../../task/codes.js';
 import { firstTrue } from './predicates.js';
 import type { Request } from './request.js';
 import { discardBody, readBody } from './request-body.js';

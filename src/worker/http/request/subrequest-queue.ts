@@ -1,4 +1,4 @@
-import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { logUri } from './debug-lines.js';
 import { MAX_SUBREQUESTS, type Request } from './request.js';
 import { PhaseStep, runPhases, startPhases } from './run-phases.js';

@@ -1,7 +1,7 @@
-import { ups } from '../../../shared/lib/ups.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { OK, type Result } from '../../client/codes.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { OK, type Result } from '../../task/codes.js';
 import { METHOD } from '../syntax/method.js';
+import { ups } from '../syntax/ups.js';
 import type { BodyStage } from './body-stage.js';
 import { Children } from './child.js';
 import { logUri } from './debug-lines.js';
@@ -51,7 +51,7 @@ export interface SubrequestOptions {
  */
 export function startSubrequest(r: Request, options: SubrequestOptions): Request | undefined {
   if (r.subrequests === 0) {
-    r.log(ERR, `subrequests cycle while processing "${options.uri}"`);
+    r.log(ERROR, `subrequests cycle while processing "${options.uri}"`);
     return undefined;
   }
   const main = r.main;
@@ -66,7 +66,7 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
     return undefined;
   }
   children.count++;
-  const sr = new Request(r.stream, r.server, r.head, r, performance.now());
+  const sr = new Request(r.clientExchange, r.server, r.head, r, performance.now());
   sr.body = sharedBody(r);
   sr.contentLength = r.contentLength;
   sr.chunkedIn = r.chunkedIn;

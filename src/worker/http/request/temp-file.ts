@@ -1,10 +1,10 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import { ALERT, CRIT, type Level } from '../../../shared/log/level.js';
-import { network } from '../../../shared/net/engine/network.js';
-import type { FileTaker } from '../../../shared/net/file-reads.js';
-import { enter, leave, type Work } from '../../client/at-work.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { network } from '../../net/engine/network.js';
+import type { FileTaker } from '../../net/file-reads.js';
+import { enter, leave, type Work } from '../../task/at-work.js';
 import type { TempPath } from './location-settings.js';
 
 /** Who has something of a temporary file read. */

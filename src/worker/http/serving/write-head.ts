@@ -1,5 +1,5 @@
-import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
-import { gzipSlot } from '../message/accept-gzip.js';
+import { currentHttpDate, httpDate } from '../../text/http-date.js';
+import { gzipSlot } from '../headers/accept-gzip.js';
 import type { Request } from '../request/request.js';
 import { absoluteLocation } from './absolute-location.js';
 

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { Lru } from '../../../shared/lib/lru.js';
+import { Lru } from '../../../shared/collection/lru.js';
 
 /** Addresses that were asked for: a client asks more than once, and by several limits each time. */
 const known = new Lru<string>(4096);

@@ -1,4 +1,4 @@
-import { moveDown } from '../../io/gathered.js';
+import { moveDown } from '../../bytes/gathered.js';
 import { hexDigit } from './uri-escape.js';
 
 /** {@link ChunkedBody.read}: the bytes are used up. */

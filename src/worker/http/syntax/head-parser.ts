@@ -1,7 +1,7 @@
 // Longer than most: one parser goes through request line, headers and their limits, and its steps share where they are.
 import { Buffer } from 'node:buffer';
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
-import { latin1 } from '../../../shared/lib/latin1.js';
+import { latin1 } from '../../bytes/latin1.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 import { duplicateText } from './duplicate-text.js';
 import { HeaderLine, LINE_AGAIN, LINE_HEADER, LINE_INVALID } from './header-line.js';
 import { HeaderSlot, type KnownHeader } from './header-names.js';
@@ -20,10 +20,10 @@ import {
   REQUEST_LINE_OK,
   RequestLine,
 } from './request-line.js';
-import { normalizeUri, splitPlainUri } from './uri.js';
+import { normalizeUri, splitSimpleUri } from './uri.js';
 
 /** `HeadParser.parse`: the head is not complete yet. Every byte given was taken. */
-export const HEAD_AGAIN = 0;
+export const HEAD_INCOMPLETE = 0;
 /** `HeadParser.parse`: the head is complete; any other number is the status to answer with. */
 export const HEAD_DONE = 1;
 
@@ -138,13 +138,13 @@ export class HeadParser implements HostParts {
     for (;;) {
       const limit = Math.min(last, this.#bufferEnd);
       let code = this.#parseLines(bytes, limit);
-      if (code === HEAD_AGAIN && limit === this.#bufferEnd) {
+      if (code === HEAD_INCOMPLETE && limit === this.#bufferEnd) {
         code = this.#nextBuffer(bytes);
-      } else if (code === HEAD_AGAIN) {
+      } else if (code === HEAD_INCOMPLETE) {
         this.#giveLines();
         return this.#hold(bytes, last);
       }
-      if (code !== HEAD_AGAIN) {
+      if (code !== HEAD_INCOMPLETE) {
         this.#giveLines();
         this.head.end = this.#pos + shift;
         return code;
@@ -196,7 +196,7 @@ export class HeadParser implements HostParts {
     }
     this.#heldLength = length;
     this.#bufferEnd -= pos;
-    return HEAD_AGAIN;
+    return HEAD_INCOMPLETE;
   }
 
   // The buffer is full before the line ends: goes on in the next large one (nginx: ngx_http_alloc_large_header_buffer).
@@ -206,12 +206,12 @@ export class HeadParser implements HostParts {
     if (!this.#inHeaders && pos === this.#bufferEnd) {
       // Nothing but empty lines so far: the buffer is used again from its start.
       this.#bufferEnd += limits.headerBufferSize;
-      return HEAD_AGAIN;
+      return HEAD_INCOMPLETE;
     }
     if (this.#bufferEnd - pos < limits.largeBufferSize && this.#largeBuffers < limits.largeBufferCount) {
       this.#largeBuffers++;
       this.#bufferEnd = pos + limits.largeBufferSize;
-      return HEAD_AGAIN;
+      return HEAD_INCOMPLETE;
     }
 
     if (!this.#inHeaders) {
@@ -233,7 +233,7 @@ export class HeadParser implements HostParts {
     const text = latin1(bytes, base, limit);
     if (!this.#inHeaders) {
       const code = this.#parseRequestLine(bytes, text, base, limit);
-      if (code !== HEAD_AGAIN || !this.#inHeaders) {
+      if (code !== HEAD_INCOMPLETE || !this.#inHeaders) {
         return code;
       }
     }
@@ -249,7 +249,7 @@ export class HeadParser implements HostParts {
       line.underscores = this.limits.underscoresInHeaders;
       const code = line.scan(bytes, pos, limit);
       if (code === LINE_AGAIN) {
-        return HEAD_AGAIN;
+        return HEAD_INCOMPLETE;
       }
       if (code === LINE_INVALID) {
         return this.#refuse(400, `client sent invalid header line: ${line.quoteInvalid(bytes)}`);
@@ -273,7 +273,7 @@ export class HeadParser implements HostParts {
     const start = line.start;
     this.#pos = start;
     if (code === REQUEST_LINE_AGAIN) {
-      return HEAD_AGAIN;
+      return HEAD_INCOMPLETE;
     }
     if (code !== REQUEST_LINE_OK) {
       head.line = lineText(bytes, start, limit);
@@ -307,7 +307,7 @@ export class HeadParser implements HostParts {
 
     const target = text.slice(line.uriStart - base, line.uriEnd - base);
     if (line.plain) {
-      splitPlainUri(target, head);
+      splitSimpleUri(target, head);
     } else if (!normalizeUri(target, this.limits.mergeSlashes, head)) {
       head.uri = head.args = head.exten = '';
       return this.#refuse(400, 'client sent invalid request');
@@ -328,7 +328,7 @@ export class HeadParser implements HostParts {
       return status === 0 ? HEAD_DONE : status;
     }
     this.#inHeaders = true;
-    return HEAD_AGAIN;
+    return HEAD_INCOMPLETE;
   }
 
   #addHeader(bytes: Buffer): number {

@@ -1,4 +1,4 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 
 /** The value of an argument, undecoded; the name is lower case and compared without case. nginx: ngx_http_arg. */
 export function argValue(args: string, name: string): string | undefined {

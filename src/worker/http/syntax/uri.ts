@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { latin1 } from '../../../shared/lib/latin1.js';
+import { latin1 } from '../../bytes/latin1.js';
 import { hexDigit, unescapeUri } from './uri-escape.js';
 
 /** What the parsers below find in a request target. */
@@ -229,7 +229,7 @@ export function normalizeUri(raw: string, mergeSlashes: boolean, out: UriParts):
 }
 
 /** Splits a request target that is its own normal form: a path without "%", "#", "+", "//" and "/.", with arguments. */
-export function splitPlainUri(raw: string, out: UriParts): void {
+export function splitSimpleUri(raw: string, out: UriParts): void {
   const question = raw.indexOf('?');
   const end = question === -1 ? raw.length : question;
   out.uri = question === -1 ? raw : raw.slice(0, question);

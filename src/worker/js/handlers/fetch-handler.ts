@@ -1,9 +1,9 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { AGAIN, type Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request as ServerRequest } from '../../http/request/request.js';
 import { respond, respondBuffer, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { AGAIN, type Result } from '../../task/codes.js';
 import { requestObject } from '../request-object.js';
 import { addHeader, setStatus } from '../response-head.js';
 import { exceptionText } from '../task.js';
@@ -11,8 +11,8 @@ import { bytesOf } from '../text.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { LightRequest, openRequest } from './light-request.js';
 import { isMadeBy, LightResponse, NodeResponse, openResponse } from './light-response.js';
+import { ReadableSource } from './readable-source.js';
 import { checkForHandler } from './request-url.js';
-import { StreamSource } from './stream-source.js';
 
 /** A handler as the web has it: a request in, a response out. */
 export type FetchFunction = (request: Request, env: unknown, context: unknown) => unknown;
@@ -64,7 +64,7 @@ class FetchContext {
 
   /** The promise is looked after: what it rejects with is logged. */
   waitUntil(work: unknown): void {
-    Promise.resolve(work).catch((error: unknown) => this.#run.log(ERR, `js exception: ${exceptionText(error)}`));
+    Promise.resolve(work).catch((error: unknown) => this.#run.log(ERROR, `js exception: ${exceptionText(error)}`));
   }
 
   /** Nothing stands behind the handler that could answer in its place. */
@@ -177,7 +177,7 @@ class FetchRun extends HandlerRun {
       return;
     }
     this.attach();
-    this.go(respond(r, new StreamSource(this, stream)));
+    this.go(respond(r, new ReadableSource(this, stream)));
   }
 
   /** A response without a body. Its length stands in the head, unless it is for HEAD, where the body that it speaks of is not known. */

@@ -1,10 +1,10 @@
-import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import { enter, leave } from '../../client/at-work.js';
-import { DONE, ERROR, type Result, type Status } from '../../client/codes.js';
+import { ERROR, type Level } from '../../../shared/log/level.js';
+import type { ClientWatcher } from '../../http/request/client-exchange.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
-import type { ClientWatcher } from '../../http/request/client-stream.js';
 import type { Request } from '../../http/request/request.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import { enter, leave } from '../../task/at-work.js';
+import { DONE, FAILED, type Result, type Status } from '../../task/codes.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { exceptionText, Task, type TaskOwner } from '../task.js';
 import { bytesOf } from '../text.js';
 import type { HandlerStats } from './handler-stats.js';
@@ -77,7 +77,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   /** Logs an exception and ends the request. */
   failed(error: unknown): void {
     if (!this.r.finished) {
-      this.r.log(ERR, `js exception: ${bytesOf(exceptionText(error))}`);
+      this.r.log(ERROR, `js exception: ${bytesOf(exceptionText(error))}`);
       this.breakOff();
     }
   }
@@ -88,7 +88,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     if (!this.answered) {
       this.go(status);
     } else if (this.#answered && !this.#elsewhere && this.r.headerSent && !this.r.finished && !this.done) {
-      this.inside(() => this.r.terminate(ERROR));
+      this.inside(() => this.r.terminate(FAILED));
     }
   }
 
@@ -165,7 +165,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
       return;
     }
     this.inside(() => {
-      r.log(ERR, `js handler "${this.#plan.name}" timed out`);
+      r.log(ERROR, `js handler "${this.#plan.name}" timed out`);
       this.#plan.stats.timedOut();
       this.breakOff();
     });

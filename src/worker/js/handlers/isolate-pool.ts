@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { setTimer } from '../../../shared/lib/timer.js';
-import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { ERROR, type Level } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { TaskOwner } from '../task.js';
 import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, type ToIsolate } from './isolate-messages.js';
 
@@ -324,7 +324,7 @@ export class IsolatePool {
     if (thread.retired) {
       return;
     }
-    this.#log.log(ERR, `js handler "${name}" goes on after its time, ending the thread`);
+    this.#log.log(ERROR, `js handler "${name}" goes on after its time, ending the thread`);
     thread.retired = true;
     const retired = this.#threads.filter((one) => one.retired);
     if (thread.runs.size === 0) {
@@ -340,7 +340,7 @@ export class IsolatePool {
     const culprit = thread.runs.get(begun);
     const name = culprit?.request.name ?? thread.leaving.get(begun)?.name;
     const message = `js handler${name === undefined ? '' : ` "${name}"`} has held its thread for more than ${this.#options.block} ms, ending the thread`;
-    (culprit?.user ?? this.#log).log(ERR, message);
+    (culprit?.user ?? this.#log).log(ERROR, message);
     const at = this.#threads.indexOf(thread);
     if (at !== -1) {
       this.#threads.splice(at, 1);

@@ -1,17 +1,17 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { AGAIN, type Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Source } from '../../http/request/body-stage.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { respond, respondBuffer, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { AGAIN, type Result } from '../../task/codes.js';
 import { addHeader, setStatus } from '../response-head.js';
 import { bytesOf } from '../text.js';
+import { wholeBody } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import type { FromIsolate } from './isolate-messages.js';
 import type { IsolatePool, IsolateUser } from './isolate-pool.js';
-import { wholeBody } from './request-input.js';
 import { checkForHandler, handlerHeaders, handlerUrl } from './request-url.js';
 
 /** Milliseconds that a handler has to come to its end once its time is over. */
@@ -68,7 +68,7 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
       remoteAddress: r.connection.remoteAddress,
     });
     if (this.#id === 0) {
-      r.log(ERR, 'too many requests wait for the threads of "js_isolation"');
+      r.log(ERROR, 'too many requests wait for the threads of "js_isolation"');
       this.breakOff(503);
     }
   }

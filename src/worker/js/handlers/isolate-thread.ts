@@ -1,8 +1,8 @@
 // What runs in a thread of `js_isolation`: fetch handlers, which get copies of requests and whose responses are copied.
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Collect, garbageCollector } from '../../../shared/lib/garbage.js';
-import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
+import { ERROR, type Level } from '../../../shared/log/level.js';
+import { type Collect, garbageCollector } from '../../../shared/system/garbage.js';
 import { ScriptLibrary, type Scripts } from '../scripts.js';
 import { endFailedTask, exceptionText, Task } from '../task.js';
 import { findHandler } from './content-handler.js';
@@ -56,7 +56,7 @@ class IsolateContext {
 
   /** What the promise rejects with is logged. */
   waitUntil(work: unknown): void {
-    Promise.resolve(work).catch((error: unknown) => logger(this.#id).log(ERR, `js exception: ${exceptionText(error)}`));
+    Promise.resolve(work).catch((error: unknown) => logger(this.#id).log(ERROR, `js exception: ${exceptionText(error)}`));
   }
 
   passThroughOnException(): void {}
@@ -220,7 +220,7 @@ port.on('message', (message: ToIsolate) => {
 });
 const stray = (error: unknown): void => {
   if (!endFailedTask(error, null)) {
-    say({ t: 'log', id: 0, level: ERR, message: `js exception: ${exceptionText(error)}` });
+    say({ t: 'log', id: 0, level: ERROR, message: `js exception: ${exceptionText(error)}` });
   }
 };
 process.on('uncaughtException', stray);

@@ -1,6 +1,6 @@
 import type { Request as ServerRequest } from '../../http/request/request.js';
+import { HandlerInput, inputStream, wholeInput } from './handler-input.js';
 import { forwardRest, isMadeBy } from './light-response.js';
-import { inputStream, RequestInput, wholeInput } from './request-input.js';
 import { handlerHeaders, handlerUrl } from './request-url.js';
 
 /** Node's own class, which does what the light one is not made for. */
@@ -11,7 +11,7 @@ type RequestInfo = ConstructorParameters<typeof Request>[0];
 /** A client's request as a handler sees it. What takes long to make is made when it is asked for. */
 export class LightRequest {
   readonly #r: ServerRequest;
-  readonly #input: RequestInput;
+  readonly #input: HandlerInput;
   #url: string | undefined = undefined;
   #headers: Headers | undefined = undefined;
   #controller: AbortController | undefined = undefined;
@@ -22,10 +22,10 @@ export class LightRequest {
 
   constructor(r: ServerRequest) {
     this.#r = r;
-    this.#input = new RequestInput(r);
+    this.#input = new HandlerInput(r);
   }
 
-  static input(request: LightRequest): RequestInput {
+  static input(request: LightRequest): HandlerInput {
     return request.#input;
   }
 

@@ -2,15 +2,15 @@
 // imports node:http, since the objects that applications extend have to be of its classes. Nothing of its parsers and connections is used.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { AGAIN, type Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Source } from '../../http/request/body-stage.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
+import { AGAIN, type Result } from '../../task/codes.js';
 import { addHeader, sendInformation, setStatus } from '../response-head.js';
+import { HandlerInput } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
-import { RequestInput } from './request-input.js';
 import { checkForHandler, handlerHeaders, handlerTarget } from './request-url.js';
 
 /** A handler as `node:http` has it. */
@@ -50,14 +50,14 @@ export function nodeFunction(value: unknown): NodeFunction | undefined {
 }
 
 class NodeRun extends HandlerRun {
-  readonly input: RequestInput;
+  readonly input: HandlerInput;
   #socket: ClientSocket | undefined = undefined;
   #req: IncomingMessage | undefined = undefined;
   #response: ResponseAdapter | undefined = undefined;
 
   constructor(r: Request, plan: HandlerPlan) {
     super(r, plan);
-    this.input = new RequestInput(r);
+    this.input = new HandlerInput(r);
   }
 
   start(handler: NodeFunction): Result {
@@ -334,7 +334,7 @@ class ResponseAdapter implements Source {
     let error = new Error('the client has left');
     if (this.#given) {
       error = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
-      this.#run.log(ERR, 'js handler writes after the end of its answer');
+      this.#run.log(ERROR, 'js handler writes after the end of its answer');
     }
     process.nextTick(() => done?.(error));
     return false;

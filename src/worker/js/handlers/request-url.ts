@@ -1,8 +1,8 @@
 import { INFO } from '../../../shared/log/level.js';
-import type { Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri, unescapeUri } from '../../http/syntax/uri-escape.js';
+import type { Result } from '../../task/codes.js';
 
 /** A path that reads the same to everybody has none of these: escapes, what `URL` takes for a slash, empty segments and those of dots. */
 const AMBIGUOUS = /[%\\#\x80-\xff]|\/\/|\/\.{1,2}(?:\/|$)/;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { setTimer } from '../../../shared/lib/timer.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import { ErrorLog, type Logger } from '../../../shared/log/error-log.js';
 import { openLogFd } from '../../../shared/log/log-fd.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import { BEAT, HANDLER, NOBODY, type WatchdogData, type WatchdogLog } from './watchdog-data.js';
 
 /** Has a thread of its own end the worker when its thread is held by JavaScript that never waits: nothing in that thread could. */

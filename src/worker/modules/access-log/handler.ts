@@ -1,22 +1,22 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import { compileFormat } from '../../../shared/log/format.js';
 import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
 import { openSyslog } from '../../../shared/log/syslog-peer.js';
 import { type OpenLogFileCache, VariableLogFiles } from '../../../shared/log/variable-log-files.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { OK, type Result } from '../../client/codes.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { OK, type Result } from '../../task/codes.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import type { AccessLog, LogFormat, LogSettings } from './settings.js';
 
 /** Variables whose values are made by the server and hold nothing to escape. nginx: ngx_http_log_vars. */
-const PLAIN: ReadonlySet<string> = new Set([
+const VERBATIM: ReadonlySet<string> = new Set([
   'pipe',
   'time_local',
   'time_iso8601',
@@ -103,7 +103,7 @@ export class LogWriters {
       const { variables } = this.#runtime;
       compiled = compileFormat<ClientTask>(format.parts, format.escaping, (name) => {
         const slot = variables.slot(name);
-        return { get: (r) => variables.fresh(r, slot), plain: PLAIN.has(name) };
+        return { get: (r) => variables.fresh(r, slot), verbatim: VERBATIM.has(name) };
       });
       this.#formats.set(format, compiled);
     }

@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { defaultLogPath } from '../../../shared/config/paths.js';
-import type { ClientTask } from '../../client/client-task.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { setAccessLog, setFormat, setOpenLogFileCache } from './directives.js';
 import { LogWriters } from './handler.js';
 import { COMBINED, type FormatSettings, type LogSettings } from './settings.js';

@@ -4,7 +4,7 @@ import type { LogBuffering } from '../../../shared/log/log-file.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';
 import type { OpenLogFileCache } from '../../../shared/log/variable-log-files.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 /** A `log_format`. */
 export interface LogFormat {

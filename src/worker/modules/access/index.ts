@@ -1,15 +1,15 @@
+import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/address/address.js';
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
-import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/lib/address.js';
-import { type AddressEntry, AddressMap } from '../../../shared/lib/address-map.js';
-import { append } from '../../../shared/lib/append.js';
-import { parseCidr } from '../../../shared/lib/cidr.js';
 import { ERROR } from '../../../shared/log/level.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { DECLINED, OK, type Result } from '../../client/codes.js';
+import { type AddressEntry, AddressMap } from '../../address/address-map.js';
+import { parseCidr } from '../../address/cidr.js';
 import { explain } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { DECLINED, OK, type Result } from '../../task/codes.js';
 
 interface Verdict {
   readonly allows: boolean;

@@ -1,9 +1,9 @@
 import type { AcmeZone } from '../../acme/acme-zone.js';
-import { DECLINED, OK } from '../../client/codes.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { DECLINED, OK } from '../../task/codes.js';
 
 const PATH = '/.well-known/acme-challenge/';
 

@@ -7,13 +7,13 @@ import { type AcmeSettings, acmeScope, type CertificateSettings, certificateScop
 import { ServedCertificate } from '../../acme/served-certificate.js';
 import type { Order } from '../../acme/settings.js';
 import { StateFolder } from '../../acme/state-folder.js';
-import { runtimePart } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import type { HttpRuntime, ServerRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import type { ServerNames } from '../../listening/listeners.js';
 import { defineModule, defineScope, type Module, type Variable } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import { challengeAnswers } from '../../tls/challenge-answer.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { answerChallenge } from './answer-challenge.js';

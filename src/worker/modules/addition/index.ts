@@ -1,13 +1,13 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
-import { ERROR, OK, type Result } from '../../client/codes.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
+import { FAILED, OK, type Result } from '../../task/codes.js';
 
 interface Settings {
   /** URIs; empty for none. */
@@ -70,7 +70,7 @@ function add(r: Request, postponed: PostponeStage, uri: string): void {
   const slot = postponed.slot();
   const sr = startSubrequest(r, { uri, sink: slot, placed: true, end: () => slot.end() });
   if (sr === undefined) {
-    r.finalize(ERROR);
+    r.finalize(FAILED);
   } else {
     postponed.keep(slot, sr);
   }

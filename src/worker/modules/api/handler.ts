@@ -1,4 +1,3 @@
-import { AGAIN } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -11,6 +10,7 @@ import { answerApi, isCounted, notFound } from '../../status/api-answer.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
 import { type Answer, fail } from '../../status/api-question.js';
 import { utf8 } from '../../status/source.js';
+import { AGAIN } from '../../task/codes.js';
 
 const ALLOWED = METHOD.GET | METHOD.HEAD | METHOD.POST | METHOD.PATCH | METHOD.DELETE | METHOD.OPTIONS;
 

@@ -2,21 +2,21 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { resolvePath } from '../../../shared/config/paths.js';
 import { complex } from '../../../shared/config/slots.js';
-import { HashPool } from '../../../shared/lib/password/hash-pool.js';
-import { isKnownScheme } from '../../../shared/lib/password/quick-crypt.js';
-import { SystemCrypt } from '../../../shared/lib/password/system-crypt.js';
-import { type Hasher, PasswordVerifier, type Verdict } from '../../../shared/lib/password/verifier.js';
 import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { AGAIN, DECLINED, OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import { asksProxy, basicCredentials } from '../../http/message/basic-credentials.js';
+import { asksProxy, basicCredentials } from '../../http/headers/basic-credentials.js';
 import { lineText } from '../../http/request/line-text.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import type { TraceDirective } from '../../http/request/trace.js';
 import { defineModule, defineScope } from '../../module.js';
+import { HashPool } from '../../password/hash-pool.js';
+import { isKnownScheme } from '../../password/quick-crypt.js';
+import { SystemCrypt } from '../../password/system-crypt.js';
+import { type Hasher, PasswordVerifier, type Verdict } from '../../password/verifier.js';
+import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
 import { readUsers } from './user-file.js';
 
 interface Settings {

@@ -1,10 +1,10 @@
 import { closeSync, readFileSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, ERROR } from '../../../shared/log/level.js';
-import type { Status } from '../../client/codes.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { ENOENT, type FileInfo } from '../../files/file-info.js';
 import { freshFile, whyMissing } from '../../http/files/open-file.js';
 import type { Request } from '../../http/request/request.js';
-import { ENOENT, type FileInfo } from '../../io/file-info.js';
+import type { Status } from '../../task/codes.js';
 
 const EISDIR = 21;
 

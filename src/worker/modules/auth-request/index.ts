@@ -1,12 +1,12 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { append } from '../../../shared/lib/append.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { AGAIN, ERROR, OK, type Result } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
+import { AGAIN, FAILED, OK, type Result } from '../../task/codes.js';
 import { passChallenges } from '../../upstream/exchange/intercept.js';
 import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 
@@ -71,7 +71,7 @@ function ask(r: Request, conf: Readonly<Settings>): Result {
       r.resume(verdict(r, subrequest, code));
     },
   });
-  return sr === undefined ? ERROR : AGAIN;
+  return sr === undefined ? FAILED : AGAIN;
 }
 
 /** The variables are computed where the subrequest's own response is what `$upstream_http_*` and `$sent_http_*` show. */
@@ -107,7 +107,7 @@ function verdict(r: Request, sr: Request, code: Result): Result {
   if (status >= 200 && status < 300) {
     return OK;
   }
-  r.log(ERR, `auth request unexpected status: ${status}`);
+  r.log(ERROR, `auth request unexpected status: ${status}`);
   return 500;
 }
 

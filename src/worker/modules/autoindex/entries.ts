@@ -1,9 +1,9 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import { CRIT } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { EACCES, ELOOP, ENOENT } from '../../files/file-info.js';
 import type { Request } from '../../http/request/request.js';
-import { EACCES, ELOOP, ENOENT } from '../../io/file-info.js';
 
 /** One line of a list. */
 export interface Entry {

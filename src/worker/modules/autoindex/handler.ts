@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
@@ -10,7 +10,7 @@ import { discardBody } from '../../http/request/request-body.js';
 import { bufferSource, sendBody, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { argValue } from '../../http/syntax/uri-args.js';
-import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
+import { DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { type Entry, readEntries } from './entries.js';
 import { htmlList } from './html.js';
 import { jsonList } from './json.js';
@@ -66,7 +66,7 @@ export function listFolder(conf: Readonly<Settings>): PhaseHandler {
     }
     const entries = readEntries(r, folder, names);
     if (entries === undefined) {
-      return ERROR;
+      return FAILED;
     }
     sendBody(r, bufferSource(Buffer.from(render(r, conf, format, callback, entries), 'latin1')));
     return DONE;
@@ -86,7 +86,7 @@ function render(r: Request, conf: Readonly<Settings>, format: Settings['format']
 function openFailed(r: Request, folder: string, error: NodeJS.ErrnoException): Result {
   const errno = -(error.errno ?? -ENOENT);
   const status = errno === ENOENT || errno === ENOTDIR || errno === ENAMETOOLONG ? 404 : errno === EACCES ? 403 : 500;
-  r.log(status === 500 ? CRIT : ERR, `opendir() "${folder}" failed (${errnoText(errno)})`);
+  r.log(status === 500 ? CRIT : ERROR, `opendir() "${folder}" failed (${errnoText(errno)})`);
   return status;
 }
 

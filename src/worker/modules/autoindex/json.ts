@@ -1,4 +1,4 @@
-import { httpDate } from '../../../shared/lib/http-date.js';
+import { httpDate } from '../../text/http-date.js';
 import type { Entry } from './entries.js';
 
 /** The list as an array of objects, one a line. nginx: ngx_http_autoindex_json. */

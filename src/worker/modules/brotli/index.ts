@@ -4,8 +4,8 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { buffers, flag, int } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { brotli } from '../../http/body/compressor.js';
-import { takes } from '../../http/message/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
+import { takes } from '../../http/headers/accept-gzip.js';
+import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { cachePathScope } from '../../cache/cache-paths.js';
 import { latestUse } from '../../cache/use.js';
 import { cacheEtag, cacheLastModified } from '../../cache/validators.js';

@@ -1,8 +1,8 @@
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { type CacheUse, latestUse } from '../../cache/use.js';
-import { OK } from '../../client/codes.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
+import { OK } from '../../task/codes.js';
 import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 
 /** Adds `Cache-Status` to responses of locations with a cache. RFC 9211. */

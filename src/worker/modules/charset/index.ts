@@ -1,16 +1,16 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { OK, type Result } from '../../client/codes.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
 import { ByteMap, type CharsetMap, type Recoder, Utf8Map } from './recode.js';
 
 interface Settings {
@@ -166,7 +166,7 @@ function destination(r: Request, conf: Readonly<Settings>, known: Readonly<Chars
     if (known.names.has(r.out.overrideCharset.toLowerCase())) {
       return r.out.overrideCharset;
     }
-    r.log(ERR, `unknown charset "${r.out.overrideCharset}" to override`);
+    r.log(ERROR, `unknown charset "${r.out.overrideCharset}" to override`);
     return undefined;
   }
   if (conf.charset === 'off') {
@@ -200,7 +200,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>, known: Readonly<Char
   }
   const map = findMap(known.maps, from.toLowerCase(), to.toLowerCase());
   if (map === undefined) {
-    r.log(ERR, `no "charset_map" between the charsets "${from}" and "${to}"`);
+    r.log(ERROR, `no "charset_map" between the charsets "${from}" and "${to}"`);
     return OK;
   }
   setCharset(r, to);

@@ -1,4 +1,4 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
+import { EMPTY } from '../../bytes/empty.js';
 /** Translates text piece by piece; may hold back the start of a character that is not complete yet. */
 export interface Recoder {
   recode(bytes: Buffer): Buffer;

@@ -1,5 +1,4 @@
-import { AGAIN, type Result } from '../../client/codes.js';
-import { acceptsCoding } from '../../http/message/accept-gzip.js';
+import { acceptsCoding } from '../../http/headers/accept-gzip.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
@@ -11,6 +10,7 @@ import { apiPath, queryValue } from '../../status/api-path.js';
 import { historyOf } from '../../status/history.js';
 import { seriesOf } from '../../status/history-series.js';
 import type { StatusSource } from '../../status/source.js';
+import { AGAIN, type Result } from '../../task/codes.js';
 import { changeText } from './changes.js';
 import { dashboardPage } from './page.js';
 import { stateText } from './state.js';
@@ -87,7 +87,7 @@ function sendPage(r: Request, page: ReturnType<typeof dashboardPage>): Result {
   r.out.contentType = 'text/html; charset=utf-8';
   r.out.add('Vary', 'Accept-Encoding');
   if (!acceptsCoding(r.header('accept-encoding') ?? '', 'gzip')) {
-    return respondBuffer(r, 200, page.plain);
+    return respondBuffer(r, 200, page.bytes);
   }
   r.out.contentEncoding = 'gzip';
   return respondBuffer(r, 200, page.zipped);

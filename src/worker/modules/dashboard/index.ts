@@ -3,7 +3,7 @@ import { own } from '../../../shared/config/define.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
-import { History, historyOf } from '../../status/history.js';
+import { historyOf, StatusHistory } from '../../status/history.js';
 import { writeParameter } from '../../status/write-parameter.js';
 import { serveDashboard } from './handler.js';
 
@@ -69,7 +69,7 @@ export const dashboardModule = defineModule({
     if (path === undefined || path === '' || env.rehearsing) {
       return;
     }
-    const history = new History(`${path.replace(/\/$/, '')}/${FILE}`, { http, env });
+    const history = new StatusHistory(`${path.replace(/\/$/, '')}/${FILE}`, { http, env });
     historyOf(http).history = history;
     env.onClose(() => history.close());
     if (env.slot === 0) {

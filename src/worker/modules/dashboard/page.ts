@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 
 /** The page as it is sent: all of it is one text. */
 export interface Page {
-  readonly plain: Buffer;
+  readonly bytes: Buffer;
   readonly zipped: Buffer;
   /** What the page may do: run and show what is in it, and ask this server. */
   readonly policy: string;
@@ -21,18 +21,18 @@ export function dashboardPage(): Page {
 }
 
 function readPage(file: string): Page {
-  const plain = readFileSync(file);
-  const text = plain.toString();
+  const bytes = readFileSync(file);
+  const text = bytes.toString();
   const hashes = (tag: 'script' | 'style'): string =>
     [...text.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
       .map(([, inner]) => `'sha256-${createHash('sha256').update(inner!).digest('base64')}'`)
       .join(' ');
   return {
-    plain,
-    zipped: gzipSync(plain, { level: 9 }),
+    bytes,
+    zipped: gzipSync(bytes, { level: 9 }),
     policy:
       `default-src 'none'; script-src ${hashes('script')}; style-src ${hashes('style')}; connect-src 'self'; img-src data:; ` +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    tag: `"${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`,
+    tag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`,
   };
 }

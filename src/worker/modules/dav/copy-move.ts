@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, type Stats } from 'node:fs';
-import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../../shared/system/errno.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
+import type { Result } from '../../task/codes.js';
 import { copyFile, copyTree, deletePath, failure, linkInfo, moveFile } from './files.js';
 import { depthOf, destinationOf, hasBody, INFINITE, INVALID, mayOverwrite } from './request-headers.js';
 import type { Settings } from './settings.js';
@@ -15,12 +15,12 @@ const EEXIST = 17;
 /** Copies or moves a file or a collection. nginx: ngx_http_dav_copy_move_handler. */
 export function copyOrMove(r: Request, conf: Readonly<Settings>): Result {
   if (hasBody(r)) {
-    r.log(ERR, 'COPY and MOVE with body are unsupported');
+    r.log(ERROR, 'COPY and MOVE with body are unsupported');
     return 415;
   }
   const given = r.header('destination');
   if (given === undefined) {
-    r.log(ERR, 'client sent no "Destination" header');
+    r.log(ERROR, 'client sent no "Destination" header');
     return 400;
   }
   const uri = destinationOf(r, given);
@@ -62,13 +62,13 @@ function mapOther(r: Request, uri: string): string | undefined {
 }
 
 function invalid(r: Request, given: string): Result {
-  r.log(ERR, `client sent invalid "Destination" header: "${given}"`);
+  r.log(ERROR, `client sent invalid "Destination" header: "${given}"`);
   return 400;
 }
 
 function checkRequest(r: Request, given: string, uri: string): Result {
   if (r.uri.endsWith('/') !== given.endsWith('/')) {
-    r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
+    r.log(ERROR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;
   }
   if (uri.length < r.location.settings.alias) {
@@ -77,7 +77,7 @@ function checkRequest(r: Request, given: string, uri: string): Result {
   const depth = depthOf(r, INFINITE);
   const copying = r.methodBit === METHOD.COPY;
   if (depth === INVALID || depth === 1 || (depth === 0 && !copying)) {
-    r.log(ERR, copying ? '"Depth" header must be 0 or infinity' : '"Depth" header must be infinity');
+    r.log(ERROR, copying ? '"Depth" header must be 0 or infinity' : '"Depth" header must be infinity');
     return 400;
   }
   return 0;
@@ -87,7 +87,7 @@ function checkRequest(r: Request, given: string, uri: string): Result {
 function overlap(r: Request, given: string, source: string, target: string, collection: boolean): boolean {
   const from = source.length > 1 && source.endsWith('/') ? source.slice(0, -1) : source;
   if (from === target) {
-    r.log(ERR, `both URI "${r.uri}" and "Destination" URI "${given}" point to the same location`);
+    r.log(ERROR, `both URI "${r.uri}" and "Destination" URI "${given}" point to the same location`);
     return true;
   }
   if (collection && (target.startsWith(`${from}/`) || source.startsWith(`${target}/`))) {
@@ -98,7 +98,7 @@ function overlap(r: Request, given: string, source: string, target: string, coll
 }
 
 function refuse(r: Request, given: string): void {
-  r.log(ERR, `"${r.uri}" could not be ${r.method}ed to collection "${given}"`);
+  r.log(ERROR, `"${r.uri}" could not be ${r.method}ed to collection "${given}"`);
 }
 
 function transfer(
@@ -126,7 +126,7 @@ function transfer(
     return 409;
   }
   if (before !== undefined && !overwrite) {
-    r.log(ERR, `"${target}" could not be created (${errnoText(EEXIST)})`);
+    r.log(ERROR, `"${target}" could not be created (${errnoText(EEXIST)})`);
     return 412;
   }
   let info: Stats;
@@ -144,7 +144,7 @@ function transfer(
     return done ? 204 : 500;
   }
   if (!r.uri.endsWith('/')) {
-    r.log(ERR, `"${r.uri}" is collection`);
+    r.log(ERROR, `"${r.uri}" is collection`);
     return 400;
   }
   if (before !== undefined) {

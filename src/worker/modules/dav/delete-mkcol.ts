@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, type Stats } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
-import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import type { Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../../shared/system/errno.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
+import type { Result } from '../../task/codes.js';
 import { deletePath, failure, folderAccess, linkInfo, setLocation } from './files.js';
 import { depthOf, hasBody, INFINITE, INVALID } from './request-headers.js';
 import type { Settings } from './settings.js';
@@ -16,13 +16,13 @@ const EISDIR = 21;
 /** Removes a file or a collection. nginx: ngx_http_dav_delete_handler. */
 export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
   if (hasBody(r)) {
-    r.log(ERR, 'DELETE with body is unsupported');
+    r.log(ERROR, 'DELETE with body is unsupported');
     return 415;
   }
   if (conf.minDeleteDepth > 0) {
     const depth = r.uri.split('/').length - 1;
     if ((r.uri.endsWith('/') ? depth - 1 : depth) < conf.minDeleteDepth) {
-      r.log(ERR, `insufficient URI depth:${depth} to DELETE`);
+      r.log(ERROR, `insufficient URI depth:${depth} to DELETE`);
       return 409;
     }
   }
@@ -38,12 +38,12 @@ export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
   }
   const folder = info.isDirectory();
   if (folder && !r.uri.endsWith('/')) {
-    r.log(ERR, `DELETE "${path}" failed (${errnoText(EISDIR)})`);
+    r.log(ERROR, `DELETE "${path}" failed (${errnoText(EISDIR)})`);
     return 409;
   }
   const depth = depthOf(r, folder ? INFINITE : 0);
   if (depth === INVALID || depth === 1 || (folder && depth === 0)) {
-    r.log(ERR, folder ? '"Depth" header must be infinity' : '"Depth" header must be 0 or infinity');
+    r.log(ERROR, folder ? '"Depth" header must be infinity' : '"Depth" header must be 0 or infinity');
     return 400;
   }
   return deletePath(r, folder ? path.slice(0, -1) : path, folder) || 204;
@@ -52,11 +52,11 @@ export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
 /** Makes a collection. nginx: ngx_http_dav_mkcol_handler. */
 export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
   if (hasBody(r)) {
-    r.log(ERR, 'MKCOL with body is unsupported');
+    r.log(ERROR, 'MKCOL with body is unsupported');
     return 415;
   }
   if (!r.uri.endsWith('/')) {
-    r.log(ERR, 'MKCOL can create a collection only');
+    r.log(ERROR, 'MKCOL can create a collection only');
     return 409;
   }
   const path = mapPath(r)?.slice(0, -1);

@@ -13,12 +13,12 @@ import {
   utimesSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import type { Result, Status } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../../shared/system/errno.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
+import type { Result, Status } from '../../task/codes.js';
 
 /** Whoever may read a folder may also enter it. nginx: ngx_dir_access. */
 export const folderAccess = (mode: number): number => mode | ((mode & 0o444) >> 2);
@@ -33,17 +33,17 @@ export function failure(r: Request, error: unknown, missing: Status, call: strin
   return status;
 }
 
-function verdict(code: string, missing: Status): [typeof ERR | typeof CRIT, Status] {
+function verdict(code: string, missing: Status): [typeof ERROR | typeof CRIT, Status] {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'ENAMETOOLONG':
-      return [ERR, missing];
+      return [ERROR, missing];
     case 'EACCES':
     case 'EPERM':
-      return [ERR, 403];
+      return [ERROR, 403];
     case 'EEXIST':
-      return [ERR, 405];
+      return [ERROR, 405];
     case 'ENOSPC':
       return [CRIT, 507];
     default:

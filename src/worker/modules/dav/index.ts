@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { access, bits, flag, int } from '../../../shared/config/slots.js';
-import { DECLINED, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 import { copyOrMove } from './copy-move.js';
 import { deleteResource, makeCollection } from './delete-mkcol.js';
 import { put } from './put.js';

@@ -1,15 +1,15 @@
 import { fchmodSync, futimesSync, unlinkSync, writeSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { DONE, type Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import { testFile } from '../../http/files/open-file.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { sendHeader } from '../../http/request/respond.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
+import { DONE, type Result } from '../../task/codes.js';
+import { parseHttpDate } from '../../text/http-date.js';
 import { moveFile, setLocation } from './files.js';
 import type { Settings } from './settings.js';
 
@@ -18,11 +18,11 @@ const EISDIR = 21;
 /** Stores the request's body as a file. nginx: ngx_http_dav_put_handler. */
 export function put(r: Request, conf: Readonly<Settings>): Result {
   if (r.uri.endsWith('/')) {
-    r.log(ERR, 'cannot PUT to a collection');
+    r.log(ERROR, 'cannot PUT to a collection');
     return 409;
   }
   if (r.header('content-range') !== undefined) {
-    r.log(ERR, 'PUT with range is unsupported');
+    r.log(ERROR, 'PUT with range is unsupported');
     return 501;
   }
   r.requestBodyInFileOnly = r.http.env.rehearsing === undefined;
@@ -32,11 +32,11 @@ export function put(r: Request, conf: Readonly<Settings>): Result {
 
 function store(r: Request, conf: Readonly<Settings>): Result {
   if (r.contentLength === -1 && !r.chunkedIn && (r.main.body?.length ?? 0) === 0) {
-    r.log(ERR, 'PUT request body must be in a file');
+    r.log(ERROR, 'PUT request body must be in a file');
     return 500;
   }
   if (r.main.body?.lost) {
-    r.log(ERR, 'PUT request body is unavailable');
+    r.log(ERROR, 'PUT request body is unavailable');
     return 500;
   }
   const path = mapPath(r);
@@ -45,7 +45,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
   }
   const before = testFile(r, path);
   if (before.isDirectory) {
-    r.log(ERR, `"${path}" could not be created (${errnoText(EISDIR)})`);
+    r.log(ERROR, `"${path}" could not be created (${errnoText(EISDIR)})`);
     return 409;
   }
   if (r.http.env.rehearsing === undefined && !placeBody(r, path, conf)) {

@@ -1,6 +1,6 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
+import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
 
 export const INFINITE = -1;
 export const INVALID = -2;
@@ -20,7 +20,7 @@ export function depthOf(r: Request, unsaid: number): number {
   if (depth === 'infinity') {
     return INFINITE;
   }
-  r.log(ERR, `client sent invalid "Depth" header: "${depth}"`);
+  r.log(ERROR, `client sent invalid "Depth" header: "${depth}"`);
   return INVALID;
 }
 
@@ -33,7 +33,7 @@ export function mayOverwrite(r: Request): boolean | undefined {
   if (/^f$/i.test(overwrite)) {
     return false;
   }
-  r.log(ERR, `client sent invalid "Overwrite" header: "${overwrite}"`);
+  r.log(ERROR, `client sent invalid "Overwrite" header: "${overwrite}"`);
   return undefined;
 }
 
@@ -53,7 +53,7 @@ function pathOf(r: Request, destination: string): string | undefined {
   }
   const host = r.head.host;
   if (host === '') {
-    r.log(ERR, 'client sent no "Host" header');
+    r.log(ERROR, 'client sent no "Host" header');
     return undefined;
   }
   const scheme = r.connection.tls === undefined ? 'http://' : 'https://';
@@ -61,7 +61,7 @@ function pathOf(r: Request, destination: string): string | undefined {
     return invalid(r, destination);
   }
   if (!destination.startsWith(host, scheme.length)) {
-    r.log(ERR, `"Destination" URI "${destination}" is handled by different repository than the source URI`);
+    r.log(ERROR, `"Destination" URI "${destination}" is handled by different repository than the source URI`);
     return undefined;
   }
   const slash = destination.indexOf('/', scheme.length + host.length);
@@ -69,6 +69,6 @@ function pathOf(r: Request, destination: string): string | undefined {
 }
 
 function invalid(r: Request, destination: string): undefined {
-  r.log(ERR, `client sent invalid "Destination" header: "${destination}"`);
+  r.log(ERROR, `client sent invalid "Destination" header: "${destination}"`);
   return undefined;
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { defineModule } from '../../module.js';
 import { KnownHosts } from '../../status/known-host.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 
 /** Shows what is wrong with the configuration in place of pages, while `sluice dev` says that something is. */
 export const devModule = defineModule({

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { predicates } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { earlyHintsSlot } from '../../http/message/early-hints.js';
+import { earlyHintsSlot } from '../../http/headers/early-hints.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 

@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
-import { OK, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
 
 /** A transparent GIF of one pixel: version 89a, two colours, the first of them transparent. */
 const GIF = Buffer.from('R0lGODlhAQABAIABAAAAAP///yH5BAEAAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');

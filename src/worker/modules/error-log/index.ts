@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { type HostRef, inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { append } from '../../../shared/lib/append.js';
 import type { ErrorLog } from '../../../shared/log/error-log.js';
 import { type ErrorLogSpec, openErrorLog, parseErrorLog } from '../../../shared/log/error-log-spec.js';
 import type { SyslogSpec } from '../../../shared/log/syslog.js';

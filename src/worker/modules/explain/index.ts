@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
-import type { Result } from '../../client/codes.js';
-import { runtimePart } from '../../client/protocol-runtime.js';
 import type { HttpRuntime, ServerRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
 import type { Tracer } from '../../http/request/trace.js';
-import { beginTrace } from '../../http/serving/begin-trace.js';
-import { TracePlaces } from '../../http/serving/trace-places.js';
-import { packTrace, TOKEN_HEADER, TRACE_HEADER } from '../../http/serving/trace-text.js';
+import { beginTrace } from '../../http/trace/begin-trace.js';
+import { TracePlaces } from '../../http/trace/trace-places.js';
+import { packTrace, TOKEN_HEADER, TRACE_HEADER } from '../../http/trace/trace-text.js';
 import { defineModule, defineScope } from '../../module.js';
+import type { Result } from '../../task/codes.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 
 /** Shorter ones could be guessed. */
 const SHORTEST = 16;

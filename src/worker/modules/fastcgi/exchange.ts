@@ -1,10 +1,10 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
+import { ERROR, WARN } from '../../../shared/log/level.js';
+import { EMPTY } from '../../bytes/empty.js';
+import { moveDown } from '../../bytes/gathered.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../cgi/cgi-head.js';
 import type { RequestParams } from '../../cgi/handler.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { moveDown } from '../../io/gathered.js';
-import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
+import type { BodyFrame, Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../../upstream/response/head-codes.js';
 import {
@@ -71,7 +71,7 @@ export class FastcgiExchange implements Exchange {
     const text = plan.params.text(u);
     const params = paramRecords(text);
     if (params === undefined) {
-      r.log(ERR, `fastcgi request record is too big: ${text.length}`);
+      r.log(ERROR, `fastcgi request record is too big: ${text.length}`);
       return false;
     }
     const body = plan.passBody && (r.requestBodyNoBuffering || (r.body !== null && r.body.length > 0));
@@ -204,7 +204,7 @@ export class FastcgiExchange implements Exchange {
         return true;
       }
       if (code === BROKEN) {
-        u.log(ERR, `upstream sent ${records.reason}`);
+        u.log(ERROR, `upstream sent ${records.reason}`);
         return false;
       }
       const { type } = records;
@@ -279,7 +279,7 @@ export class FastcgiExchange implements Exchange {
   /** The response ends here, although the client was promised more. */
   #brokenOff(u: UpstreamRequest, bytes: Buffer, reason: string): false {
     this.#passOn(u, bytes);
-    u.peer.report(ERR, reason);
+    u.peer.report(ERROR, reason);
     u.finalize(502);
     return false;
   }
@@ -296,7 +296,7 @@ export class FastcgiExchange implements Exchange {
 }
 
 function invalid(u: UpstreamRequest, reason: string): number {
-  u.log(ERR, reason);
+  u.log(ERROR, reason);
   return HEAD_INVALID;
 }
 
@@ -307,6 +307,6 @@ function logStderr(u: UpstreamRequest, bytes: Buffer, { start, end }: RecordRead
     last--;
   }
   const text = bytes.toString('latin1', start, last + 1);
-  u.log(ERR, `FastCGI sent in stderr: "${text}"`);
+  u.log(ERROR, `FastCGI sent in stderr: "${text}"`);
   return text;
 }

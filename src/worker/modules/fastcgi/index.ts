@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, text } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';

@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
-import { type GeoSource, readGeo } from '../../../shared/lookup/geo-block.js';
-import { forwardedAddress } from '../../../shared/net/forwarded-address.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { headerValues } from '../../http/message/header-values.js';
+import { forwardedAddress } from '../../address/forwarded-address.js';
+import { headerValues } from '../../http/headers/header-values.js';
 import type { Request } from '../../http/request/request.js';
+import { type GeoSource, readGeo } from '../../lookup/geo-block.js';
 import { defineModule, defineSharedScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 const ofSession: GeoSource<ClientTask> = { client: (task) => task.connection.remoteAddress };
 

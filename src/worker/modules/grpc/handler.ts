@@ -1,17 +1,17 @@
 import { constantValue } from '../../../shared/value/complex.js';
 import { evaluateBackend, mayUseTls } from '../../cgi/backend-pass.js';
-import { DONE, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody, testExpect } from '../../http/request/request-body.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
+import { DONE, type Result } from '../../task/codes.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
-import type { UpstreamConf } from '../../upstream/exchange/conf.js';
 import { compileHttp2Headers, type Http2HeaderSource } from '../../upstream/exchange/http2-head.js';
 import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import type { UpstreamConf } from '../../upstream/exchange/upstream-conf.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
@@ -96,7 +96,7 @@ export function grpcHandler(settings: Readonly<GrpcSettings>, env: WorkerEnv, lo
     const calls: GrpcPlan = { headers: compileHttp2Headers([...CALL, ...without(sources, CALL)], DEFAULTS), maxStreams: 1 };
     backendsOf(http).set(location, {
       group,
-      askOnStream(r, message) {
+      askByHttp2(r, message) {
         const exchange = new GrpcCall(calls, pass.host, message);
         const u = new UpstreamRequest(r, conf, exchange);
         u.passTo(schema, tls, group);
@@ -123,7 +123,7 @@ export function grpcHandler(settings: Readonly<GrpcSettings>, env: WorkerEnv, lo
     } else {
       u.passToNamed(evaluated.schema ?? 'grpc://', evaluated.tls, evaluated.target);
     }
-    if (r === r.main && r.body === null && !r.stream.bodyDone(r)) {
+    if (r === r.main && r.body === null && !r.clientExchange.bodyDone(r)) {
       testExpect(r);
       startUnbuffered(u);
     } else if (r.contentLength < 0 && !r.chunkedIn) {

@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { bits, flag, int } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import { type BackendPass, mayUseTls, readBackendPass } from '../../cgi/backend-pass.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { defineModule, defineScope } from '../../module.js';

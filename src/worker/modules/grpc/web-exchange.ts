@@ -3,7 +3,7 @@ import { HeaderSlot } from '../../http/syntax/header-names.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../../upstream/response/header-kinds.js';
 import { ResponseHeader } from '../../upstream/response/upstream-head.js';
-import { Base64Stream } from './base64-stream.js';
+import { Base64Pieces } from './base64-pieces.js';
 import { GrpcExchange, type GrpcPlan } from './exchange.js';
 
 const WEB = 'application/grpc-web';
@@ -29,13 +29,13 @@ export function grpcType(r: Request): string {
  * base64 where the client asks for text.
  */
 export class GrpcWebExchange extends GrpcExchange {
-  readonly #text: Base64Stream | null;
+  readonly #text: Base64Pieces | null;
   /** The response is gRPC's. */
   #converts = false;
 
   constructor(r: Request, plan: GrpcPlan, host: string) {
     super(plan, host);
-    this.#text = typeOf(r).startsWith(WEB_TEXT) ? new Base64Stream() : null;
+    this.#text = typeOf(r).startsWith(WEB_TEXT) ? new Base64Pieces() : null;
   }
 
   /** What the server gets of a piece of the request's body. */

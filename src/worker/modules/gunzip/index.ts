@@ -1,13 +1,13 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { buffers, flag } from '../../../shared/config/slots.js';
-import { OK, type Result } from '../../client/codes.js';
 import { gunzip } from '../../http/body/compressor.js';
 import { TransformStage } from '../../http/body/transform-stage.js';
-import { gzipSlot, mayCompress } from '../../http/message/accept-gzip.js';
+import { gzipSlot, mayCompress } from '../../http/headers/accept-gzip.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
 
 const scope = defineScope<{ enable: boolean }>({
   fields: { enable: inherit(false) },

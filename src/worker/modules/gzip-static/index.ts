@@ -1,17 +1,17 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { closeFile, openFile } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
-import { gzipSlot, mayCompress, takes } from '../../http/message/accept-gzip.js';
+import { gzipSlot, mayCompress, takes } from '../../http/headers/accept-gzip.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 
 type Mode = 'off' | 'on' | 'always';
 
@@ -67,7 +67,7 @@ function sendCompressed(r: Request, mode: Mode, { coding, suffix, ruled }: Form)
   if (info.errno !== 0) {
     const { errno } = info;
     if (errno !== ENOENT && errno !== ENOTDIR && errno !== ENAMETOOLONG) {
-      const level = errno === EACCES || errno === EMLINK || errno === ELOOP ? ERR : CRIT;
+      const level = errno === EACCES || errno === EMLINK || errno === ELOOP ? ERROR : CRIT;
       r.log(level, `${info.failed} "${path}" failed (${errnoText(errno)})`);
     }
     return DECLINED;

@@ -1,13 +1,13 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { Compression } from '../../http/body/compression.js';
 import { gzip } from '../../http/body/compressor.js';
-import { GzipProxied, gzipSlot, mayCompress } from '../../http/message/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
+import { GzipProxied, gzipSlot, mayCompress } from '../../http/headers/accept-gzip.js';
+import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { HTTP_10, HTTP_11 } from '../../http/syntax/request-line.js';
 import { type Context, defineModule, defineScope } from '../../module.js';

@@ -1,14 +1,14 @@
 import { In } from '../../../shared/config/context.js';
-import { crc32 } from '../../../shared/lib/crc32.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { crc32 } from '../../digest/crc32.js';
 import { defineModule, defineSharedScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Balancer } from '../../upstream/balancing/balancer.js';
 import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
 import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
 import { peerAtWeight } from '../../upstream/balancing/round-robin.js';
 import { ACCEPTS_ALIKE, setBalancer } from '../../upstream/group/balancer-directive.js';
-import { Ring } from './ring.js';
+import { HashRing } from './ring.js';
 
 /** Compatible with Cache::Memcached. nginx: ngx_http_upstream_get_hash_peer. */
 class HashPicker extends DrawingPicker {
@@ -37,10 +37,10 @@ class HashPicker extends DrawingPicker {
 /** Keeps a key at its server when others come and go. nginx: ngx_http_upstream_get_chash_peer. */
 class ConsistentPicker extends DrawingPicker {
   override least = 1;
-  readonly #ring: Ring;
+  readonly #ring: HashRing;
   #point: number;
 
-  constructor(r: ClientTask, set: PeerSet, key: string, ring: Ring) {
+  constructor(r: ClientTask, set: PeerSet, key: string, ring: HashRing) {
     super(r, set);
     this.#ring = ring;
     this.#point = ring.find(crc32(key));
@@ -85,12 +85,12 @@ class ConsistentPicker extends DrawingPicker {
 
 /** The ring is rebuilt when the group's addresses change. */
 function consistent(set: PeerSet, key: ComplexValue<ClientTask>): Balancer {
-  let ring = new Ring(set);
+  let ring = new HashRing(set);
   let version = set.config.version;
   return {
     begin(r) {
       if (version !== set.config.version) {
-        ring = new Ring(set);
+        ring = new HashRing(set);
         version = set.config.version;
       }
       return new ConsistentPicker(r, set, key.eval(r), ring);

@@ -1,11 +1,11 @@
-import { crc32Finish, crc32Start, crc32Update } from '../../../shared/lib/crc32.js';
+import { crc32Finish, crc32Start, crc32Update } from '../../digest/crc32.js';
 import type { PeerSet } from '../../upstream/balancing/peer.js';
 
 /** Points of a consistent hash for each unit of weight. */
 const POINTS = 160;
 
 /** Servers on a ring of hashes, compatible with Cache::Memcached::Fast. nginx: ngx_http_upstream_update_chash. */
-export class Ring {
+export class HashRing {
   readonly #hashes: Uint32Array;
   readonly #servers: readonly string[];
 

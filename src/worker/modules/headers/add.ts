@@ -1,8 +1,8 @@
 import type { Pos } from '../../../shared/config/language/ast.js';
-import { parseHttpDate } from '../../../shared/lib/http-date.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
+import { parseHttpDate } from '../../text/http-date.js';
 
 /** One `add_header` or `add_trailer`. */
 export interface HeaderLine {

@@ -1,9 +1,9 @@
 import { parseTime } from '../../../shared/config/language/units.js';
-import { currentHttpDate, httpDate } from '../../../shared/lib/http-date.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
+import { currentHttpDate, httpDate } from '../../text/http-date.js';
 
 type Kind = 'off' | 'epoch' | 'max' | 'access' | 'modified' | 'daily';
 

@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { addHeaders, type HeaderLine, hasTrailers, traceHeaders, trailerStage } from './add.js';

@@ -1,13 +1,13 @@
-import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
-import { Gathered } from '../../io/gathered.js';
+import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';
 import { connectPeer } from '../../upstream/connection/connector.js';
 import { localAddress } from '../../upstream/connection/local-address.js';
 import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
-import type { Exchange } from '../../upstream/exchange/protocol.js';
+import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';

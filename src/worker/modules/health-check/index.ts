@@ -1,6 +1,6 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
-import { append } from '../../../shared/lib/append.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
@@ -10,9 +10,9 @@ import { groupChecks } from '../../upstream/health/group-checks.js';
 import { matchScope } from '../../upstream/health/match-scope.js';
 import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
 import { HttpCheck } from './http-check.js';
+import { Http2Check } from './http2-check.js';
 import { Match, usualMatch } from './match.js';
 import type { HttpCheckSettings } from './settings.js';
-import { StreamCheck } from './stream-check.js';
 
 const matches = matchScope(In.HTTP, () => new Match());
 
@@ -83,7 +83,7 @@ function install(all: readonly HttpCheckSettings[], location: LocationRuntime, e
     for (const settings of all) {
       const test = settings.match === '' ? usualMatch : http.mainSettings(matches).all.get(settings.match)!;
       const plan = { settings, location, backend, test };
-      const Check = backend.askOnStream === undefined ? HttpCheck : StreamCheck;
+      const Check = backend.askByHttp2 === undefined ? HttpCheck : Http2Check;
       groupChecks(http, backend.group, settings.zone, backend.group.name, env).add({
         settings,
         check: (peer, verdict, result) => new Check(plan, peer, verdict, result),

@@ -2,13 +2,13 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
 import { SERVICE, serviceKind } from '../../../shared/zone/meter-kinds.js';
-import { OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
 
 interface HealthSettings {
   endpoint: 'live' | 'ready' | undefined;

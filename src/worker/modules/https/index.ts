@@ -5,11 +5,11 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import { usualIssuer } from '../../acme/read-issuer.js';
 import { certificateScope } from '../../acme/scopes.js';
 import type { AcmeIssuer, Issuer } from '../../acme/settings.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { DECLINED, type Result } from '../../client/codes.js';
 import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope, type Module } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 import { sessionZone } from '../../tls/sessions.js';
 import { AUTOMATIC_CERTIFICATE, AUTOMATIC_KEY, type TlsSettings } from '../../tls/settings.js';
 

@@ -1,12 +1,11 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { append } from '../../../shared/lib/append.js';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { climbs, ups } from '../../../shared/lib/ups.js';
-import { ALERT, CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { ALERT, CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { constantValue } from '../../../shared/value/complex.js';
-import { DECLINED, OK, type Result } from '../../client/codes.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile, whyMissing } from '../../http/files/open-file.js';
 import { explain } from '../../http/request/error-reason.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
@@ -14,8 +13,9 @@ import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
+import { climbs, ups } from '../../http/syntax/ups.js';
 import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, OK, type Result } from '../../task/codes.js';
 
 type Names = readonly ComplexValue<Request>[];
 
@@ -69,7 +69,7 @@ function findIndex(names: Names): PhaseHandler {
         return noPath(r);
       }
       if (climbs(name, meant)) {
-        r.log(ERR, `index "${name}" leads out of "${folder}"`);
+        r.log(ERROR, `index "${name}" leads out of "${folder}"`);
         continue;
       }
       const path = folder + name;
@@ -144,12 +144,12 @@ function testFolder(r: Request, folder: string, path: string): Result {
 // nginx: ngx_http_index_error.
 function refuse(r: Request, path: string, errno: number): Result {
   if (errno === EACCES) {
-    r.log(ERR, `"${path}" is forbidden (${errnoText(errno)})`);
+    r.log(ERROR, `"${path}" is forbidden (${errnoText(errno)})`);
     return 403;
   }
   const line = `"${path}" is not found (${errnoText(errno)})`;
   if (r.location.settings.logNotFound) {
-    r.log(ERR, line);
+    r.log(ERROR, line);
   } else if (r.http.explains) {
     explain(r, line);
   }

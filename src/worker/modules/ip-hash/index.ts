@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
-import type { ClientTask } from '../../client/client-task.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, defineScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { DrawingPicker } from '../../upstream/balancing/drawing-picker.js';
 import type { Peer, PeerSet } from '../../upstream/balancing/peer.js';
 import { peerAtWeight } from '../../upstream/balancing/round-robin.js';

@@ -1,9 +1,9 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { ERROR } from '../../client/codes.js';
+import { EMPTY } from '../../bytes/empty.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import type { FilterOutput, RequestObject } from '../../js/request-object.js';
 import type { ScriptFunction } from '../../js/scripts.js';
+import { FAILED } from '../../task/codes.js';
 
 /** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
 export class JsBodyStage implements BodyStage {
@@ -34,7 +34,7 @@ export class JsBodyStage implements BodyStage {
     const done = this.#call(chunk ?? EMPTY, last && !apart) && (!apart || output.done || this.#call(EMPTY, true));
     this.#object.output = undefined;
     if (!done) {
-      r.terminate(ERROR);
+      r.terminate(FAILED);
       return;
     }
     this.#done = output.done;

@@ -2,8 +2,6 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import { jsKind } from '../../../shared/zone/meter-kinds.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { AGAIN, DECLINED, ERROR, OK, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
@@ -24,6 +22,8 @@ import { functionMissing, installScripts, type ScriptPlace, valueFunction } from
 import { type Import, problemText, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { AGAIN, DECLINED, FAILED, OK, type Result } from '../../task/codes.js';
 import { NGINX_VERSION } from '../../version.js';
 import { JsBodyStage } from './body-stage.js';
 import { type Isolation, readIsolation } from './isolation.js';
@@ -322,7 +322,7 @@ function callForValue(task: ClientTask, name: string): string | undefined {
 }
 
 function filterHead(r: Request, run: ScriptFunction): Result {
-  return requestObject(r).filterHead(run) ? OK : ERROR;
+  return requestObject(r).filterHead(run) ? OK : FAILED;
 }
 
 /** Asks scripts whether a request may come in, before others do. nginx: ngx_http_js_access_handler. */

@@ -1,16 +1,16 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
-import { append } from '../../../shared/lib/append.js';
 import { ERROR } from '../../../shared/log/level.js';
-import type { KeyvalType } from '../../../shared/lookup/keyval-index.js';
-import { httpKeyvals, type KeyvalData, type KeyvalZone, streamKeyvals } from '../../../shared/lookup/keyval-zone.js';
-import { variableName } from '../../../shared/lookup/variable-name.js';
 import type { ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
-import type { ClientTask } from '../../client/client-task.js';
 import type { WorkerEnv } from '../../env.js';
+import type { KeyvalType } from '../../lookup/keyval-index.js';
+import { httpKeyvals, type KeyvalData, type KeyvalZone, streamKeyvals } from '../../lookup/keyval-zone.js';
+import { variableName } from '../../lookup/variable-name.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 type KeyvalRef = ZoneRef<KeyvalZone, KeyvalData>;
 

@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { defineModule, defineSharedScope } from '../../module.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
 import type { Peer } from '../../upstream/balancing/peer.js';

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { defineModule, defineSharedScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { chooseLeast } from '../../upstream/balancing/least-choice.js';
 import { PEER_FAILED, PEER_NEXT, type Peer, type PeerSet } from '../../upstream/balancing/peer.js';

@@ -1,15 +1,15 @@
-import { setTimer } from '../../../shared/lib/timer.js';
 import { CRIT, DEBUG } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { LIMIT, type MeterKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
-import { type ClientTask, lastingSlot } from '../../client/client-task.js';
-import { AGAIN, asStatus, DECLINED, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import type { LimitSettings } from '../../http/message/limit-settings.js';
-import { LimitedLocation } from '../../http/message/limited-location.js';
+import type { LimitSettings } from '../../http/limits/limit-settings.js';
+import { LimitedLocation } from '../../http/limits/limited-location.js';
 import type { Request } from '../../http/request/request.js';
 import { printable } from '../../http/request/trace.js';
+import { type ClientTask, lastingSlot } from '../../task/client-task.js';
+import { AGAIN, asStatus, DECLINED, type Result } from '../../task/codes.js';
 import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
 
 /** The merged settings of a location. */

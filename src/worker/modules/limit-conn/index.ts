@@ -1,12 +1,12 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
-import { append } from '../../../shared/lib/append.js';
 import { limitConnKind, type MeterKind, streamLimitConnKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
-import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
+import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
 import { limitConnections, type Settings, STATUS } from './handler.js';
 import { type ConnData, connZone } from './zone.js';

@@ -3,7 +3,7 @@ import { BulkWriter } from '../../../shared/zone/bulk.js';
 import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 /** What a zone of connections is keyed by. */
 export interface ConnData {

@@ -1,18 +1,18 @@
-import { setTimer } from '../../../shared/lib/timer.js';
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { LIMIT, limitReqKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meters } from '../../../shared/zone/meters.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
-import { lastingSlot } from '../../client/client-task.js';
-import { AGAIN, asStatus, DECLINED } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
-import type { LimitSettings } from '../../http/message/limit-settings.js';
-import { LimitedLocation } from '../../http/message/limited-location.js';
+import type { LimitSettings } from '../../http/limits/limit-settings.js';
+import { LimitedLocation } from '../../http/limits/limited-location.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { printable, type Trace } from '../../http/request/trace.js';
+import { lastingSlot } from '../../task/client-task.js';
+import { AGAIN, asStatus, DECLINED } from '../../task/codes.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter } from './zone.js';
 
 /** The merged settings of a location. */

@@ -1,11 +1,11 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
-import { append } from '../../../shared/lib/append.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
-import { limitDirectives, limitFields } from '../../http/message/limit-settings.js';
+import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { limitRequests, RETRY_AFTER, type Settings, STATUS } from './handler.js';
 import { type RateData, type RateZone, rateZone } from './zone.js';

@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { int } from '../../../shared/config/slots.js';
-import { readMap } from '../../../shared/lookup/map-block.js';
+import { readMap } from '../../lookup/map-block.js';
 import { defineModule, defineSharedScope } from '../../module.js';
 
 interface Settings {

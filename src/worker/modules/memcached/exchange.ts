@@ -1,9 +1,9 @@
-import { latin1 } from '../../../shared/lib/latin1.js';
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
+import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { latin1 } from '../../bytes/latin1.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
-import type { Exchange } from '../../upstream/exchange/protocol.js';
+import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-codes.js';
 
@@ -37,7 +37,7 @@ export class MemcachedExchange implements Exchange {
   createRequest(u: UpstreamRequest): boolean {
     const key = this.#keyValue.eval(u.r);
     if (key === '') {
-      u.log(ERR, 'the "$memcached_key" variable is not set');
+      u.log(ERROR, 'the "$memcached_key" variable is not set');
       return false;
     }
     this.#key = escapeUri(key, 'memcached');
@@ -106,12 +106,12 @@ export class MemcachedExchange implements Exchange {
   }
 
   #broken(u: UpstreamRequest, what: string, line: string): number {
-    u.log(ERR, `memcached sent invalid ${what} in response "${line}" for key "${this.#key}"`);
+    u.log(ERROR, `memcached sent invalid ${what} in response "${line}" for key "${this.#key}"`);
     return HEAD_INVALID;
   }
 
   #invalid(u: UpstreamRequest, line: string): number {
-    u.log(ERR, `memcached sent invalid response: "${line}"`);
+    u.log(ERROR, `memcached sent invalid response: "${line}"`);
     return HEAD_INVALID;
   }
 
@@ -133,7 +133,7 @@ export class MemcachedExchange implements Exchange {
     const seen = this.#trailer;
     this.#trailer += end - at;
     if (this.#trailer > TRAILER.length || TRAILER.compare(bytes, at, end, seen, this.#trailer) !== 0) {
-      u.log(ERR, 'memcached sent invalid trailer');
+      u.log(ERROR, 'memcached sent invalid trailer');
       this.complete = true;
     } else if (this.#trailer === TRAILER.length) {
       this.complete = true;

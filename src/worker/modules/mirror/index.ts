@@ -1,12 +1,12 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
-import { AGAIN, DECLINED, type Result } from '../../client/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
+import { AGAIN, DECLINED, type Result } from '../../task/codes.js';
 
 interface Settings {
   uris: readonly string[];

@@ -1,8 +1,8 @@
-import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { OK, type Result } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
+import { parseHttpDate } from '../../text/http-date.js';
 
 /**
  * Answers 304 or 412 to conditional requests. `if_modified_since` and `etag` belong to the documents. nginx:

@@ -1,6 +1,6 @@
-import { randomPiece } from '../../../shared/lib/random-bytes.js';
-import { lastingSlot } from '../../client/client-task.js';
+import { randomPiece } from '../../digest/random-bytes.js';
 import type { Request } from '../../http/request/request.js';
+import { lastingSlot } from '../../task/client-task.js';
 
 /** `otel_trace_context`, as bits. */
 export const EXTRACT = 1;

@@ -1,15 +1,15 @@
 import { cpus } from 'node:os';
+import { append } from '../../../shared/collection/append.js';
 import type { ProcessConf } from '../../../shared/config/configuration.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
-import { parseCidr } from '../../../shared/lib/cidr.js';
-import { nativeText } from '../../../shared/lib/native-text.js';
-import { groupId, userId } from '../../../shared/lib/user-ids.js';
 import type { NetEngineChoice } from '../../../shared/net/engine/choose.js';
-import type { DebugRule } from '../../client/debug-clients.js';
+import { groupId, userId } from '../../../shared/system/user-ids.js';
+import { nativeText } from '../../../shared/text/native-text.js';
+import { parseCidr } from '../../address/cidr.js';
+import type { DebugRule } from '../../connections/debug-clients.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
 /** `reload_canary`: which share of new connections the first worker of a new configuration takes (0 to 1), and for how many ms. */

@@ -1,7 +1,7 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
-import type { UpstreamConf } from '../../upstream/exchange/conf.js';
 import type { Http2Headers } from '../../upstream/exchange/http2-head.js';
+import type { UpstreamConf } from '../../upstream/exchange/upstream-conf.js';
 import type { CompiledHeaders } from './request-headers.js';
 import type { ProxyPass } from './settings.js';
 

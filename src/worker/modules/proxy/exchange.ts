@@ -1,8 +1,8 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
+import type { BodyFrame, Exchange } from '../../upstream/exchange/exchange.js';
 import { logRequestText } from '../../upstream/exchange/log-exchange.js';
-import type { BodyFrame, Exchange } from '../../upstream/exchange/protocol.js';
 import { switchProtocols } from '../../upstream/exchange/switch-protocols.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_OK } from '../../upstream/response/head-codes.js';
@@ -55,7 +55,7 @@ export class ProxyExchange extends Http1Reader implements Exchange, ProxyContext
     }
     const uri = proxiedUri(r, location, this.vars);
     if (uri === '') {
-      r.log(ERR, 'zero length URI to proxy');
+      r.log(ERROR, 'zero length URI to proxy');
       return false;
     }
     u.askFor(uri);

@@ -1,8 +1,8 @@
-import { DONE, type Result } from '../../client/codes.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody, testExpect } from '../../http/request/request-body.js';
+import { DONE, type Result } from '../../task/codes.js';
 import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
 import { backendsOf } from '../../upstream/exchange/location-backend.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
@@ -32,7 +32,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
   if (group !== undefined && http2 !== undefined) {
     backendsOf(location.server.http).set(location, {
       group,
-      askOnStream(r) {
+      askByHttp2(r) {
         const exchange = new ProxyHttp2Exchange(compiled, http2, { ...fixed!.vars, uri: '' });
         const u = new UpstreamRequest(r, compiled.conf, exchange);
         u.passTo(fixed!.vars.schema, tls, group);
@@ -76,7 +76,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       r === r.main &&
       r.body === null &&
       (!r.chunkedIn || compiled.http11 || http2 !== undefined) &&
-      !r.stream.bodyDone(r)
+      !r.clientExchange.bodyDone(r)
     ) {
       testExpect(r);
       startUnbuffered(u);

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Field } from '../../http/http2-frames/hpack/field.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { acceptOf } from '../../http/syntax/websocket-accept.js';
@@ -44,7 +44,7 @@ export class ProxyHttp2Exchange extends Http2Exchange implements ProxyContext {
     this.bodiless = method.length === 4 && method.toUpperCase() === 'HEAD';
     const uri = proxiedUri(r, location, this.vars);
     if (uri === '') {
-      r.log(ERR, 'zero length URI to proxy');
+      r.log(ERROR, 'zero length URI to proxy');
       return false;
     }
     u.askFor(uri);

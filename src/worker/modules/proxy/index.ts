@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { accepted, complex, int, oneOf, parseInteger } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
 import { purgeHandler } from '../../cache/purge-answer.js';

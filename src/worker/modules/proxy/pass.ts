@@ -1,6 +1,6 @@
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { type BackendUrl, parseBackendUrl } from '../../../shared/net/backend-url.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { type BackendUrl, parseBackendUrl } from '../../address/backend-url.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, claimContent } from '../../module.js';
@@ -24,9 +24,9 @@ function makeVars(url: BackendUrl, schema: string, defaultPort: number, uri: str
   if (url.family === 'unix') {
     return { schema, hostHeader: 'localhost', port: '', uri, keyStart: `${schema}unix:${url.host}:` };
   }
-  const plain = url.noPort || url.port === defaultPort;
-  const hostHeader = plain ? url.host : `${url.host}:${url.portText}`;
-  const port = plain ? (defaultPort === 80 ? '80' : '443') : url.portText;
+  const usual = url.noPort || url.port === defaultPort;
+  const hostHeader = usual ? url.host : `${url.host}:${url.portText}`;
+  const port = usual ? (defaultPort === 80 ? '80' : '443') : url.portText;
   return { schema, hostHeader, port, uri, keyStart: schema + hostHeader };
 }
 
@@ -83,14 +83,14 @@ export interface EvaluatedPass {
 export function evaluatePass(r: Request, text: string): EvaluatedPass | undefined {
   const found = scheme(text);
   if (found === undefined || found.schema.length === text.length) {
-    r.log(ERR, `invalid URL prefix in "${text}"`);
+    r.log(ERROR, `invalid URL prefix in "${text}"`);
     return undefined;
   }
   const { schema, port } = found;
   const rest = text.slice(schema.length);
   const url = parseBackendUrl(rest, { defaultPort: port, uriPart: true });
   if (typeof url === 'string') {
-    r.log(ERR, `${url} in upstream "${rest}"`);
+    r.log(ERROR, `${url} in upstream "${rest}"`);
     return undefined;
   }
   const uri = url.uri.startsWith('?') ? `/${url.uri}` : url.uri;

@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import type { Directive } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { append } from '../../../shared/lib/append.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';

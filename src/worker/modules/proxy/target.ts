@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import { targetText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import { TOKEN } from '../../http/syntax/token.js';
@@ -24,7 +24,7 @@ export function askedMethod(u: UpstreamRequest, { method }: ProxyLocation): stri
   const { r } = u;
   const asked = u.method !== '' ? u.method : method === undefined ? r.method : method.eval(r);
   if (method !== undefined && !TOKEN.test(asked)) {
-    r.log(ERR, `"${asked}" is no method to proxy with`);
+    r.log(ERROR, `"${asked}" is no method to proxy with`);
     return undefined;
   }
   return asked;

@@ -2,16 +2,16 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
-import { EACCES, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import { defineModule, defineScope } from '../../module.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 
 const scope = defineScope<{ enabled: boolean }>({
   fields: { enabled: inherit(false) },
@@ -44,7 +44,7 @@ function showRandomFile(r: Request): Result {
   } catch (error) {
     const errno = -((error as NodeJS.ErrnoException).errno ?? -ENOENT);
     const status = errno === ENOENT || errno === ENOTDIR || errno === ENAMETOOLONG ? 404 : errno === EACCES ? 403 : 500;
-    r.log(status === 500 ? CRIT : ERR, `opendir() "${folder}" failed (${errnoText(errno)})`);
+    r.log(status === 500 ? CRIT : ERROR, `opendir() "${folder}" failed (${errnoText(errno)})`);
     return status;
   }
   if (names === undefined) {

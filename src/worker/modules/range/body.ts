@@ -1,7 +1,7 @@
 import { ALERT } from '../../../shared/log/level.js';
-import { ERROR } from '../../client/codes.js';
 import type { BodyStage, Chunk, Source } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
+import { FAILED } from '../../task/codes.js';
 import { BOUNDARY_MARK, type Cut, cuts, partNumbers } from './header.js';
 
 /** Lets only the granted ranges of the body through. nginx: ngx_http_range_body_filter. */
@@ -122,7 +122,7 @@ class WholeBody implements BodyStage {
     const { ranges } = this.#cut;
     if (this.#cutOut || this.#cut.offset !== 0 || ranges.some(({ end }) => end > chunk.length)) {
       r.log(ALERT, 'range in overlapped buffers');
-      r.finalize(ERROR);
+      r.finalize(FAILED);
       return;
     }
     this.#cutOut = true;

@@ -1,9 +1,9 @@
-import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { OK, type Result } from '../../client/codes.js';
 import type { HeaderFilter } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { HTTP_10 } from '../../http/syntax/request-line.js';
+import { OK, type Result } from '../../task/codes.js';
+import { parseHttpDate } from '../../text/http-date.js';
 import { parseRanges, type Range } from './parse-ranges.js';
 
 /** What the body filter has to cut out. */

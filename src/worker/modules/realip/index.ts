@@ -1,16 +1,16 @@
+import { formatAddress, parseAddress } from '../../../shared/address/address.js';
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import type { HostRef } from '../../../shared/config/define.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { formatAddress, parseAddress } from '../../../shared/lib/address.js';
-import { append } from '../../../shared/lib/append.js';
-import { type Cidr, parseCidr } from '../../../shared/lib/cidr.js';
-import { forwardedAddress, type Peer, TrustedPeers } from '../../../shared/net/forwarded-address.js';
-import { type ClientTask, lastingSlot } from '../../client/client-task.js';
-import { DECLINED, type Result } from '../../client/codes.js';
-import { headerValues } from '../../http/message/header-values.js';
+import { type Cidr, parseCidr } from '../../address/cidr.js';
+import { forwardedAddress, type PeerAddress, TrustedPeers } from '../../address/forwarded-address.js';
+import { headerValues } from '../../http/headers/header-values.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope, type SharedVariable } from '../../module.js';
+import { type ClientTask, lastingSlot } from '../../task/client-task.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 
 interface Settings {
   /** Proxies whose word is taken: networks, hosts by their addresses, or clients of UNIX-domain sockets. */
@@ -82,7 +82,7 @@ function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeer
       return DECLINED;
     }
     const { connection } = r;
-    const peer: Peer = parseAddress(connection.remoteAddress) ?? 'unix';
+    const peer: PeerAddress = parseAddress(connection.remoteAddress) ?? 'unix';
     const found = forwardedAddress(peer, values, trusted, recursive);
     if (found === undefined) {
       return DECLINED;
@@ -146,7 +146,7 @@ const buildStream = (conf: Readonly<Settings>): ((s: ClientTask) => Result) | un
     if (proxyProtocol === undefined) {
       return DECLINED;
     }
-    const peer: Peer = parseAddress(connection.remoteAddress) ?? 'unix';
+    const peer: PeerAddress = parseAddress(connection.remoteAddress) ?? 'unix';
     const found = forwardedAddress(peer, [proxyProtocol.sourceAddress], trusted, false);
     if (found !== undefined) {
       ORIGINAL.set(s, originalOf(s));

@@ -1,9 +1,9 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
-import { type AddResult, WildcardHash } from '../../../shared/lib/wildcard-hash.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { type CompiledRegex, matchFailure } from '../../../shared/regex/compile.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { Request } from '../../http/request/request.js';
+import { type AddResult, WildcardHash } from '../../lookup/wildcard-hash.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 
 /** Host names longer than this are not looked up. */
 const maxHost = 256;

@@ -1,9 +1,9 @@
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { errnoText } from '../../../shared/lib/errno.js';
 import { CRIT, NOTICE } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile } from '../../http/files/open-file.js';
 import type { Request } from '../../http/request/request.js';
-import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
 import type { Context } from '../../module.js';
 
 /**

@@ -1,9 +1,9 @@
+import { append } from '../../../shared/collection/append.js';
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';

@@ -1,10 +1,9 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { Pos } from '../../../shared/config/language/ast.js';
-import { DEBUG, ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
+import { DEBUG, ERROR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
-import { asStatus, DECLINED, type Result } from '../../client/codes.js';
-import { setContentType } from '../../http/message/content-type.js';
+import { setContentType } from '../../http/headers/content-type.js';
 import { explain, noteReason } from '../../http/request/error-reason.js';
 import { enterLocation } from '../../http/request/find-config.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -15,6 +14,7 @@ import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { unescapeUri } from '../../http/syntax/uri-escape.js';
+import { asStatus, DECLINED, type Result } from '../../task/codes.js';
 import type { Condition } from './condition.js';
 import type { Target } from './target.js';
 
@@ -70,7 +70,7 @@ export function compileProgram(steps: readonly Step[], options: ProgramOptions):
     try {
       runOps(ops, r, run);
     } catch (error) {
-      r.log(ERR, (error as Error).message);
+      r.log(ERROR, (error as Error).message);
       return 500;
     }
     return run.result;
@@ -239,7 +239,7 @@ function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: Progr
       r.log(NOTICE, `rewritten data: "${path}", args: "${r.args}"`);
     }
     if (path === '') {
-      r.log(ERR, 'the rewritten URI has a zero length');
+      r.log(ERROR, 'the rewritten URI has a zero length');
       run.result = 500;
       return STOP;
     }

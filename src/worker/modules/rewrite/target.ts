@@ -1,6 +1,6 @@
-import { ups } from '../../../shared/lib/ups.js';
 import { parseTemplate } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
+import { ups } from '../../http/syntax/ups.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Context } from '../../module.js';
 

@@ -1,6 +1,6 @@
 import { purgeHandler } from '../../cache/purge-answer.js';
+import { DirectCgiExchange } from '../../cgi/direct-exchange.js';
 import { cgiHandler, HIDDEN_BY_CGI, RequestParams } from '../../cgi/handler.js';
-import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import { defineModule, defineScope } from '../../module.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
@@ -28,7 +28,7 @@ export const scgiModule = defineModule({
       pass: conf.pass,
       hidden: HIDDEN_BY_CGI,
       chunkedBodies: false,
-      exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
+      exchange: () => new DirectCgiExchange(conf.passRequestBody, request),
     });
   },
 });

@@ -1,8 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { size } from '../../../shared/config/slots.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK, type Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
@@ -10,6 +9,7 @@ import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
+import { FAILED, OK, type Result } from '../../task/codes.js';
 import { type ContentRange, parseContentRange } from './content-range.js';
 
 interface Settings {
@@ -114,14 +114,14 @@ function headerFilter(r: Request): Result {
       slices.set(r, undefined);
       return OK;
     }
-    r.log(ERR, `unexpected status code ${out.status} in slice response`);
-    return ERROR;
+    r.log(ERROR, `unexpected status code ${out.status} in slice response`);
+    return FAILED;
   }
   const given = parseContentRange(out.contentRange);
   const complaint = own.accept(out.etag, given);
   if (complaint !== undefined) {
-    r.log(ERR, complaint);
-    return ERROR;
+    r.log(ERROR, complaint);
+    return FAILED;
   }
   out.status = 200;
   out.statusText = undefined;
@@ -174,8 +174,8 @@ function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
     placed: true,
     end() {
       if (!own.active) {
-        r.log(ERR, 'missing slice response');
-        r.finalize(ERROR);
+        r.log(ERROR, 'missing slice response');
+        r.finalize(FAILED);
         return;
       }
       askForNext(r, own, postponed);
@@ -183,7 +183,7 @@ function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
     },
   });
   if (sr === undefined) {
-    r.finalize(ERROR);
+    r.finalize(FAILED);
     return;
   }
   postponed.keep(slot, sr);

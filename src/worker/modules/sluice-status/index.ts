@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
-import { AGAIN, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
+import { AGAIN, type Result } from '../../task/codes.js';
 import { acceptedFormat, MEDIA_TYPES } from './format.js';
 import { jsonText } from './json.js';
 import { metricsText } from './metrics.js';

@@ -1,4 +1,4 @@
-import { memoryOf, processStat } from '../../../shared/lib/process-stat.js';
+import { memoryOf, processStat } from '../../../shared/system/process-stat.js';
 import { utf8 } from '../../status/source.js';
 import type { MetricsText } from './prometheus.js';
 import type { Report } from './report.js';

@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { readSplitClients } from '../../../shared/lookup/split-clients-block.js';
+import { readSplitClients } from '../../lookup/split-clients-block.js';
 import { defineModule, defineSharedScope } from '../../module.js';
 
 const scope = defineSharedScope<object>({

@@ -1,10 +1,10 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import { escapeHtml, escapeUri } from '../../http/syntax/uri-escape.js';
 import { isTrue } from './condition.js';
 import { evaluate, variable } from './evaluate.js';
 import { include } from './include.js';
-import { AFTER_ELSE, AFTER_IF, DONE, FAILED, NO_CONDITION } from './outcome.js';
+import { AFTER_ELSE, AFTER_IF, NO_CONDITION, SUCCEEDED, UNSUCCESSFUL } from './outcome.js';
 import type { Page } from './page.js';
 
 /** A command of pages. */
@@ -28,7 +28,7 @@ export const commands: { readonly [name: string]: Command } = {
     run(_r, page, values) {
       page.timeFormat = values['timefmt'] ?? page.timeFormat;
       page.errorText = values['errmsg'] ?? page.errorText;
-      return DONE;
+      return SUCCEEDED;
     },
   },
   set: {
@@ -37,10 +37,10 @@ export const commands: { readonly [name: string]: Command } = {
     run(r, page, values) {
       const value = evaluate(r, page.shared, values['value']!);
       if (value === undefined) {
-        return FAILED;
+        return UNSUCCESSFUL;
       }
       page.shared.variables.set(values['var']!.toLowerCase(), value);
-      return DONE;
+      return SUCCEEDED;
     },
   },
   if: {
@@ -48,8 +48,8 @@ export const commands: { readonly [name: string]: Command } = {
     within: NO_CONDITION,
     run(r, page, values) {
       if (page.condition !== NO_CONDITION) {
-        r.log(ERR, 'the "if" command inside the "if" command');
-        return FAILED;
+        r.log(ERROR, 'the "if" command inside the "if" command');
+        return UNSUCCESSFUL;
       }
       return choose(r, page, values['expr']!);
     },
@@ -61,7 +61,7 @@ export const commands: { readonly [name: string]: Command } = {
     run(_r, page) {
       page.shown = !page.chosen;
       page.condition = AFTER_ELSE;
-      return DONE;
+      return SUCCEEDED;
     },
   },
   endif: {
@@ -71,7 +71,7 @@ export const commands: { readonly [name: string]: Command } = {
       page.shown = true;
       page.chosen = false;
       page.condition = NO_CONDITION;
-      return DONE;
+      return SUCCEEDED;
     },
   },
   block: {
@@ -81,7 +81,7 @@ export const commands: { readonly [name: string]: Command } = {
       page.shared.blocks.push({ name: values['name']!, pieces: [] });
       page.shown = false;
       page.inBlock = true;
-      return DONE;
+      return SUCCEEDED;
     },
   },
   endblock: {
@@ -91,7 +91,7 @@ export const commands: { readonly [name: string]: Command } = {
     run(_r, page) {
       page.shown = true;
       page.inBlock = false;
-      return DONE;
+      return SUCCEEDED;
     },
   },
 };
@@ -100,32 +100,32 @@ export const commands: { readonly [name: string]: Command } = {
 function choose(r: Request, page: Page, expression: string): number {
   if (page.chosen) {
     page.shown = false;
-    return DONE;
+    return SUCCEEDED;
   }
   const chosen = isTrue(r, page.shared, expression);
   if (chosen === undefined) {
-    return FAILED;
+    return UNSUCCESSFUL;
   }
   page.shown = chosen;
   if (chosen) {
     page.chosen = true;
   }
   page.condition = AFTER_IF;
-  return DONE;
+  return SUCCEEDED;
 }
 
 // nginx: ngx_http_ssi_echo.
 function echo(r: Request, page: Page, values: { readonly [name: string]: string }): number {
   const value = variable(r, page.shared, values['var']!) ?? values['default'] ?? '(none)';
   if (value === '') {
-    return DONE;
+    return SUCCEEDED;
   }
   const { encoding } = values;
   if (encoding === 'none' || encoding === 'url' || encoding === 'entity') {
     page.encoding = encoding;
   } else if (encoding !== undefined) {
-    r.log(ERR, `unknown encoding "${encoding}" in the "echo" command`);
+    r.log(ERROR, `unknown encoding "${encoding}" in the "echo" command`);
   }
   page.write(page.encoding === 'none' ? value : page.encoding === 'url' ? escapeUri(value, 'html') : escapeHtml(value));
-  return DONE;
+  return SUCCEEDED;
 }

@@ -1,5 +1,5 @@
-import { Lru } from '../../../shared/lib/lru.js';
-import { ALERT, ERROR as ERR } from '../../../shared/log/level.js';
+import { Lru } from '../../../shared/collection/lru.js';
+import { ALERT, ERROR } from '../../../shared/log/level.js';
 import { type CompiledRegex, compileRegex, matchFailure } from '../../../shared/regex/compile.js';
 import type { Request } from '../../http/request/request.js';
 import { evaluate, type SharedState } from './evaluate.js';
@@ -37,7 +37,7 @@ export function isTrue(r: Request, shared: SharedState, text: string): boolean |
 }
 
 function invalid(r: Request, expression: string): undefined {
-  r.log(ERR, `invalid expression in "${expression}"`);
+  r.log(ERROR, `invalid expression in "${expression}"`);
   return undefined;
 }
 
@@ -48,7 +48,7 @@ function matches(r: Request, shared: SharedState, pattern: string, text: string)
     try {
       regex = compileRegex(pattern, { caseless: false });
     } catch (error) {
-      r.log(ERR, (error as Error).message);
+      r.log(ERROR, (error as Error).message);
       return undefined;
     }
     compiled.set(pattern, regex, pattern.length + 1);

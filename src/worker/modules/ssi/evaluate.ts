@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 
 /** A `block`: the text to show when an included page is empty or fails. */
@@ -41,11 +41,11 @@ export function evaluate(r: Request, shared: SharedState, text: string): string 
       const name = found[1] ?? found[3]!;
       const braced = found[1] !== undefined;
       if (braced && found[2] === '' && i + 2 < text.length) {
-        r.log(ERR, `the closing bracket in "${name}" variable is missing`);
+        r.log(ERROR, `the closing bracket in "${name}" variable is missing`);
         return undefined;
       }
       if (name === '') {
-        r.log(ERR, `invalid variable name in "${text}"`);
+        r.log(ERROR, `invalid variable name in "${text}"`);
         return undefined;
       }
       out += variable(r, shared, name) ?? '';

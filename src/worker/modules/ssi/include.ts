@@ -1,13 +1,13 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { ERROR, OK, type Result } from '../../client/codes.js';
+import { ERROR } from '../../../shared/log/level.js';
 import { MemorySink } from '../../http/body/memory-sink.js';
 import type { Slot } from '../../http/body/postpone-stage.js';
-import { parseUnsafeUri } from '../../http/message/unsafe-uri.js';
 import type { Request } from '../../http/request/request.js';
 import { bufferSource, respond } from '../../http/request/respond.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
+import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
+import { FAILED, OK, type Result } from '../../task/codes.js';
 import { type Block, evaluatePath } from './evaluate.js';
-import { DONE, FAILED, WAIT } from './outcome.js';
+import { SUCCEEDED, UNSUCCESSFUL, WAIT } from './outcome.js';
 import type { Page } from './page.js';
 
 type Values = { readonly [name: string]: string };
@@ -17,22 +17,22 @@ export function include(r: Request, page: Page, values: Values): number {
   const { virtual, file, set, stub } = values;
   const complaint = complaintAbout(values);
   if (complaint !== undefined) {
-    r.log(ERR, complaint);
-    return FAILED;
+    r.log(ERROR, complaint);
+    return UNSUCCESSFUL;
   }
   const path = evaluatePath(r, page.shared, (virtual ?? file)!);
   const target = path === undefined ? undefined : parseUnsafeUri(r, path);
   if (target === undefined) {
-    return FAILED;
+    return UNSUCCESSFUL;
   }
   const block = stub === undefined ? undefined : page.shared.blocks.find(({ name }) => name === stub);
   if (stub !== undefined && block === undefined) {
-    r.log(ERR, `"stub"="${stub}" for "include" not found`);
-    return FAILED;
+    r.log(ERROR, `"stub"="${stub}" for "include" not found`);
+    return UNSUCCESSFUL;
   }
   if (r.child?.sink instanceof MemorySink) {
-    r.log(ERR, `nested in-memory subrequest "${target.uri}"`);
-    return FAILED;
+    r.log(ERROR, `nested in-memory subrequest "${target.uri}"`);
+    return UNSUCCESSFUL;
   }
   if (set !== undefined) {
     return includeInVariable(r, page, target, set.toLowerCase());
@@ -52,10 +52,10 @@ export function include(r: Request, page: Page, values: Values): number {
     },
   });
   if (sr === undefined) {
-    return FAILED;
+    return UNSUCCESSFUL;
   }
   page.output.keep(slot, sr);
-  return waits ? WAIT : DONE;
+  return waits ? WAIT : SUCCEEDED;
 }
 
 function complaintAbout({ virtual, file, wait, set, stub }: Values): string | undefined {
@@ -93,12 +93,12 @@ function includeInVariable(r: Request, page: Page, target: { readonly uri: strin
       page.goOn(r);
     },
   });
-  return sr === undefined ? FAILED : WAIT;
+  return sr === undefined ? UNSUCCESSFUL : WAIT;
 }
 
 /** Shows a block where the subrequest failed or has nothing to show. nginx: ngx_http_ssi_stub_output. */
 function showStub(sr: Request, code: Result, slot: Slot, block: Block): Result {
-  if (code === ERROR || !slot.empty) {
+  if (code === FAILED || !slot.empty) {
     return code;
   }
   const stub = Buffer.concat(block.pieces);

@@ -2,12 +2,12 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, size } from '../../../shared/config/slots.js';
-import { OK, type Result } from '../../client/codes.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
 import { now, Page, pages } from './page.js';
 import type { Settings } from './settings.js';
 

@@ -1,6 +1,6 @@
 /** The outcome of a command: it succeeded, it failed, or the rest of the page must wait. */
-export const DONE = 0;
-export const FAILED = 1;
+export const SUCCEEDED = 0;
+export const UNSUCCESSFUL = 1;
 export const WAIT = 2;
 
 /** Where in a condition the page is. */

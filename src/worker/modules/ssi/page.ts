@@ -1,14 +1,14 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { strftime } from '../../../shared/lib/strftime.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { lastingSlot } from '../../client/client-task.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { EMPTY } from '../../bytes/empty.js';
 import { type ExpandingStage, HeldInput } from '../../http/body/held-input.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
+import { lastingSlot } from '../../task/client-task.js';
+import { strftime } from '../../text/strftime.js';
 import { commands } from './commands.js';
 import { SharedState } from './evaluate.js';
-import { DONE, FAILED, NO_CONDITION, WAIT } from './outcome.js';
+import { NO_CONDITION, SUCCEEDED, UNSUCCESSFUL, WAIT } from './outcome.js';
 import { COMMAND, MORE, Parser } from './parser.js';
 import type { Settings } from './settings.js';
 
@@ -71,13 +71,13 @@ export class Page implements BodyStage, ExpandingStage {
       if (found === MORE) {
         break;
       }
-      const result = found === COMMAND ? this.#run(r) : FAILED;
+      const result = found === COMMAND ? this.#run(r) : UNSUCCESSFUL;
       if (result === WAIT) {
         this.output.pause();
         this.output.flow();
         return;
       }
-      if (result === FAILED && !this.#settings.silentErrors) {
+      if (result === UNSUCCESSFUL && !this.#settings.silentErrors) {
         this.write(this.errorText);
       }
     }
@@ -108,10 +108,10 @@ export class Page implements BodyStage, ExpandingStage {
     const command = Object.hasOwn(commands, name) ? commands[name]! : undefined;
     if (command === undefined) {
       if (!this.shown) {
-        return DONE;
+        return SUCCEEDED;
       }
-      r.log(ERR, `invalid SSI command: "${name}"`);
-      return FAILED;
+      r.log(ERROR, `invalid SSI command: "${name}"`);
+      return UNSUCCESSFUL;
     }
     if (!this.shown && !command.endsBlock) {
       if (this.inBlock) {
@@ -120,37 +120,37 @@ export class Page implements BodyStage, ExpandingStage {
           text += ` ${params[i]}="${params[i + 1]}"`;
         }
         this.#addToBlock(Buffer.from(`${text} -->`, 'latin1'));
-        return DONE;
+        return SUCCEEDED;
       }
       if (command.within === NO_CONDITION) {
-        return DONE;
+        return SUCCEEDED;
       }
     }
     if (command.within !== NO_CONDITION && (this.condition === NO_CONDITION || this.condition > command.within)) {
-      r.log(ERR, `invalid context of SSI command: "${name}"`);
-      return FAILED;
+      r.log(ERROR, `invalid context of SSI command: "${name}"`);
+      return UNSUCCESSFUL;
     }
     if (params.length / 2 > MAX_PARAMS) {
-      r.log(ERR, `too many SSI command parameters: "${name}"`);
-      return FAILED;
+      r.log(ERROR, `too many SSI command parameters: "${name}"`);
+      return UNSUCCESSFUL;
     }
     const values: { [name: string]: string } = {};
     for (let i = 0; i < params.length; i += 2) {
       const param = params[i]!;
       if (!Object.hasOwn(command.params, param)) {
-        r.log(ERR, `invalid parameter name: "${param}" in "${name}" SSI command`);
-        return FAILED;
+        r.log(ERROR, `invalid parameter name: "${param}" in "${name}" SSI command`);
+        return UNSUCCESSFUL;
       }
       if (Object.hasOwn(values, param)) {
-        r.log(ERR, `duplicate "${param}" parameter in "${name}" SSI command`);
-        return FAILED;
+        r.log(ERROR, `duplicate "${param}" parameter in "${name}" SSI command`);
+        return UNSUCCESSFUL;
       }
       values[param] = params[i + 1]!;
     }
     for (const [param, mandatory] of Object.entries(command.params)) {
       if (mandatory && !Object.hasOwn(values, param)) {
-        r.log(ERR, `mandatory "${param}" parameter is absent in "${name}" SSI command`);
-        return FAILED;
+        r.log(ERROR, `mandatory "${param}" parameter is absent in "${name}" SSI command`);
+        return UNSUCCESSFUL;
       }
     }
     return command.run(r, this, values);

@@ -1,5 +1,5 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { EMPTY } from '../../bytes/empty.js';
 import type { Request } from '../../http/request/request.js';
 
 /** What {@link Parser.next} came to. */
@@ -283,7 +283,7 @@ export class Parser {
   }
 
   #fail(r: Request, message: string, state: number): void {
-    r.log(ERR, message);
+    r.log(ERROR, message);
     this.#broken = true;
     this.#state = state;
   }

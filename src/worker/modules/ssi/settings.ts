@@ -1,4 +1,4 @@
-import type { ContentTypes } from '../../http/message/content-types.js';
+import type { ContentTypes } from '../../http/headers/content-types.js';
 
 /** The `ssi*` directives of a location. */
 export interface Settings {

@@ -1,8 +1,8 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
-import type { ClientTask } from '../../client/client-task.js';
 import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../listening/listeners.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
 import type { TlsSettings } from '../../tls/settings.js';

@@ -1,9 +1,9 @@
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import type { Scope } from '../../../shared/config/define.js';
-import type { ClientTask } from '../../client/client-task.js';
 import type { ServerNames } from '../../listening/listeners.js';
 import { defineModule, defineSharedScope, type Module } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { ServerTls } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { offeredProtocols } from '../../tls/tls-address.js';

@@ -1,10 +1,10 @@
-import { errnoText } from '../../../shared/lib/errno.js';
 import { INFO } from '../../../shared/log/level.js';
-import { AGAIN, ERROR, OK, type Result } from '../../client/codes.js';
-import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../client/tls-terminator.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import { INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
+import { AGAIN, FAILED, OK, type Result } from '../../task/codes.js';
+import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../task/tls-terminator.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import { clientFailure } from '../../tls/request-check.js';
 
@@ -93,5 +93,5 @@ function checkClient(s: Session): void {
   if (failure !== undefined) {
     s.log(INFO, failure.message);
   }
-  s.resume(failure === undefined ? OK : ERROR);
+  s.resume(failure === undefined ? OK : FAILED);
 }

@@ -1,6 +1,6 @@
-import { errnoText } from '../../../shared/lib/errno.js';
-import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
-import { DECLINED, type Result } from '../../client/codes.js';
+import { CRIT, DEBUG, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../files/file-info.js';
 import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
 import { explain } from '../../http/request/error-reason.js';
@@ -9,7 +9,7 @@ import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
-import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../io/file-info.js';
+import { DECLINED, type Result } from '../../task/codes.js';
 
 /** Sends the file that the URI stands for. nginx: ngx_http_static_handler. */
 export function sendFile(r: Request): Result {
@@ -59,7 +59,7 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
         const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
         const line = `${info.failed} "${path}" failed (${errnoText(errno)})`;
         if (r.location.settings.logNotFound) {
-          r.log(ERR, line);
+          r.log(ERROR, line);
         } else {
           explain(r, line);
         }
@@ -68,7 +68,7 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
     case EACCES:
     case EMLINK:
     case ELOOP:
-      r.log(ERR, `${info.failed} "${path}" failed (${errnoText(info.errno)})`);
+      r.log(ERROR, `${info.failed} "${path}" failed (${errnoText(info.errno)})`);
       return 403;
     default:
       r.log(CRIT, `${info.failed} "${path}" failed (${errnoText(info.errno)})`);

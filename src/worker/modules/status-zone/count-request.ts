@@ -1,11 +1,11 @@
 import { COUNTED_METHODS, reasonKind, ZONE } from '../../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { countUse } from '../../cache/count-use.js';
-import { DECLINED, OK } from '../../client/codes.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { DECLINED, OK } from '../../task/codes.js';
 import { commonReason } from './common-reason.js';
 
 const OTHER = COUNTED_METHODS.length - 1;

@@ -1,8 +1,8 @@
 import { parseTime } from '../../../shared/config/language/units.js';
-import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
+import { cookieTime, LATEST_COOKIE_TIME } from '../../text/cookie-time.js';
 import type { StickyCookie } from './settings.js';
 
 const SAMESITE = ['strict', 'lax', 'none'];

@@ -7,7 +7,7 @@ import { readCookie } from './cookie.js';
 import { StickyBalancer } from './picker.js';
 import { Sessions } from './sessions.js';
 import type { StickySettings } from './settings.js';
-import { type SessionZoneRef, sessionZone } from './zone.js';
+import { type SessionZoneRef, stickyZone } from './zone.js';
 
 /** The smallest zone: eight pages. */
 const MIN_BYTES = 8 * 4096;
@@ -125,13 +125,13 @@ function readZone(text: string, arg: number, ctx: Context): { name: string; byte
 }
 
 function defineZone(name: string, bytes: number, timeout: number, ctx: Context): SessionZoneRef {
-  const known: { readonly bytes: number; readonly data: SessionZoneRef['data'] | undefined } = ctx.zone(sessionZone, name);
+  const known: { readonly bytes: number; readonly data: SessionZoneRef['data'] | undefined } = ctx.zone(stickyZone, name);
   const { data } = known;
   if (data !== undefined && known.bytes === bytes) {
     ctx.fail(`sticky zone "${name}" is already used in upstream "${data.upstream}"`);
   }
   const { name: upstream } = ctx.block.info as UpstreamInfo;
-  return ctx.zone(sessionZone, name, { bytes, data: { upstream, timeout } });
+  return ctx.zone(stickyZone, name, { bytes, data: { upstream, timeout } });
 }
 
 /** Keeps the requests of a session at one server. nginx: ngx_http_upstream_sticky_module. */

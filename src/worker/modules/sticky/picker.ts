@@ -6,7 +6,7 @@ import { PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
 import { cookieText } from './cookie.js';
 import type { Sessions } from './sessions.js';
 import type { StickySettings } from './settings.js';
-import type { Session } from './zone.js';
+import type { StickySession } from './zone.js';
 
 /** Tells a group's balancer which server a request's session belongs to. nginx: ngx_http_upstream_sticky_init_peer. */
 export class StickyBalancer implements Balancer {
@@ -44,7 +44,7 @@ class StickyPicker implements Picker, PickerOwner {
   /** The server, or in `learn` the key of the session, that the request asks for; empty for none. */
   readonly #wanted: string;
   /** What was found of the session. */
-  #session: Session | undefined = undefined;
+  #session: StickySession | undefined = undefined;
   #cookie: HeaderOut | undefined = undefined;
   #owner: PickerOwner | undefined = undefined;
 

@@ -1,22 +1,22 @@
-import { md5Hex } from '../../../shared/lib/md5.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { ZoneJob } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
-import type { Session, SessionZone } from './zone.js';
+import { md5Hex } from '../../digest/md5.js';
+import type { StickySession, StickyZone } from './zone.js';
 
 /** A use of a session is stored when the stored one is older than this part of the timeout. */
 const GRAIN = 100;
 
 /** What the workers know of the sessions of one group. */
 export class Sessions {
-  readonly zone: SessionZone;
+  readonly zone: StickyZone;
   readonly #name: string;
   readonly #log: Logger;
   /** What this worker has learned, but not stored yet. */
   readonly #learned = new Map<string, Learn>();
 
-  constructor(zone: SessionZone, name: string, log: Logger) {
+  constructor(zone: StickyZone, name: string, log: Logger) {
     this.zone = zone;
     this.#name = name;
     this.#log = log;
@@ -28,7 +28,7 @@ export class Sessions {
   }
 
   /** What is known of a session. Costs one read; the other requests of the tick need no lock. */
-  find(key: string): Session | undefined {
+  find(key: string): StickySession | undefined {
     const learned = this.#learned.get(key);
     if (learned?.create) {
       return { sid: learned.sid, last: monotonicMs() };
@@ -40,7 +40,7 @@ export class Sessions {
    * Binds a session to a server. `before` is what {@link find} returned, if it was called. A new session is stored at once, so that the
    * client finds it in every worker once it has the response; a use is recorded at the end of the tick.
    */
-  learn(key: string, sid: string, create: boolean, before: Session | undefined): void {
+  learn(key: string, sid: string, create: boolean, before: StickySession | undefined): void {
     const { sql, timeout } = this.zone;
     if (before === undefined && !create && this.find(key) === undefined) {
       return;

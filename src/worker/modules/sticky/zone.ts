@@ -11,7 +11,7 @@ export interface SessionData {
 }
 
 /** A session as a zone knows it. */
-export interface Session {
+export interface StickySession {
   /** The server's `route`, or the digest that replaces it. */
   readonly sid: string;
   /** Milliseconds of the machine's monotonic clock at the last use. */
@@ -29,7 +29,7 @@ const DDL = `CREATE TABLE IF NOT EXISTS sessions (key TEXT PRIMARY KEY, sid TEXT
   INSERT INTO meta SELECT 1, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);`;
 
 /** Sessions by a digest of their names. nginx: ngx_http_upstream_sticky_sess_t. */
-export class SessionZone {
+export class StickyZone {
   readonly sql: Sql;
   readonly timeout: number;
   /** How many sessions there is room for. */
@@ -58,7 +58,7 @@ export class SessionZone {
   }
 
   /** The session of a key, unless it has expired. Needs no transaction. */
-  find(key: string): Session | undefined {
+  find(key: string): StickySession | undefined {
     const row = this.#find.get(key);
     return row === undefined || row[1] <= monotonicMs() - this.timeout ? undefined : { sid: row[0], last: row[1] };
   }
@@ -99,13 +99,13 @@ export class SessionZone {
   }
 }
 
-export type SessionZoneRef = ZoneRef<SessionZone, SessionData>;
+export type SessionZoneRef = ZoneRef<StickyZone, SessionData>;
 
 /** The kind of zone that `sticky learn` declares. */
-export const sessionZone: ZoneKind<SessionZone, SessionData> = {
+export const stickyZone: ZoneKind<StickyZone, SessionData> = {
   id: 'sticky',
   ddl: DDL,
-  open: (sql, zone) => new SessionZone(sql, zone),
+  open: (sql, zone) => new StickyZone(sql, zone),
   stats: (zone) => zone.stats(),
   // nginx: the first part of ngx_http_upstream_sticky_sess_init_zone.
   conflict: (name, before, after) =>

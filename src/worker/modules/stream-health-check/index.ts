@@ -1,7 +1,7 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import type { WorkerEnv } from '../../env.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import type { StreamServer } from '../../stream/session/runtime.js';

@@ -1,7 +1,7 @@
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { hexLiterals } from '../../../shared/lib/hex-literals.js';
 import { type CompiledRegex, compileRegex, requestSteps } from '../../../shared/regex/compile.js';
 import type { SharedContext } from '../../module.js';
+import { hexLiterals } from './hex-literals.js';
 
 /** A `match` block: what a backend is sent, and what a healthy one sends. Both are latin1. */
 export class StreamMatch {

@@ -1,4 +1,4 @@
-import { errnoText } from '../../../shared/lib/errno.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';

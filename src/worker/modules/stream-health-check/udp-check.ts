@@ -1,7 +1,7 @@
-import { errnoText } from '../../../shared/lib/errno.js';
 import type { DatagramSocket, DatagramTaker } from '../../../shared/net/datagram-socket.js';
-import { network } from '../../../shared/net/engine/network.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { network } from '../../net/engine/network.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import type { StreamCheckPlan } from './plan.js';

@@ -1,7 +1,5 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { ERROR } from '../../client/codes.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { functionMissing, installScripts, placeOf, valueFunction } from '../../js/script-place.js';
@@ -10,6 +8,8 @@ import { bytesOf } from '../../js/text.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
 import type { Session } from '../../stream/session/session.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { FAILED } from '../../task/codes.js';
 
 interface Settings extends ScriptSettings {
   access: string | undefined;
@@ -57,7 +57,7 @@ function phase(name: string | undefined, server: StreamServer, preread: boolean)
   return (s) => {
     if (run === undefined) {
       functionMissing(s, name);
-      return ERROR;
+      return FAILED;
     }
     return sessionScripts(s).runPhase(run, preread ? s.preread : null);
   };

@@ -1,14 +1,14 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { ERROR } from '../../../shared/log/level.js';
-import { addressText, parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { type ClientTask, lastingSlot } from '../../client/client-task.js';
-import { DONE, type Result } from '../../client/codes.js';
-import type { PassTarget } from '../../client/passing.js';
+import { addressText, parseBackendUrl } from '../../address/backend-url.js';
+import type { PassTarget } from '../../connections/passing.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
 import type { Session } from '../../stream/session/session.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
+import { type ClientTask, lastingSlot } from '../../task/client-task.js';
+import { DONE, type Result } from '../../task/codes.js';
 
 interface Settings {
   target: PassTarget | ComplexValue<ClientTask> | undefined;

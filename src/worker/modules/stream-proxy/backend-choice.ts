@@ -1,13 +1,13 @@
 import { parseSize } from '../../../shared/config/language/units.js';
-import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import { parseBackendUrl } from '../../../shared/net/backend-url.js';
+import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { DONE, type Result } from '../../client/codes.js';
+import { parseBackendUrl } from '../../address/backend-url.js';
 import { countBytes } from '../../stream/session/count-session.js';
 import type { Session } from '../../stream/session/session.js';
 import type { SessionUpstream } from '../../stream/session/session-upstream.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { DONE, type Result } from '../../task/codes.js';
 import { Attempt } from '../../upstream/balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
 import { PEER_FAILED, PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
@@ -109,7 +109,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     const text = dynamic.eval(this.r);
     const url = parseBackendUrl(text, { defaultPort: 0, uriPart: false });
     if (typeof url === 'string') {
-      this.log(ERR, `${url} in upstream "${text}"`);
+      this.log(ERROR, `${url} in upstream "${text}"`);
       return undefined;
     }
     const unix = url.family === 'unix';
@@ -124,7 +124,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     }
     const rate = parseSize(text);
     if (rate === undefined) {
-      this.log(ERR, `invalid size "${text}"`);
+      this.log(ERROR, `invalid size "${text}"`);
     }
     return rate ?? 0;
   }
@@ -195,7 +195,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     if (peer === null) {
       attempt.peer = picker.groupName;
       this.name = picker.groupName;
-      this.log(ERR, 'no live upstreams');
+      this.log(ERROR, 'no live upstreams');
       r.finalize(BAD_GATEWAY);
       return;
     }

@@ -1,5 +1,5 @@
-import { TLV } from '../../../shared/net/proxy-protocol.js';
-import { proxyProtocolHeader, proxyProtocolHeader2, tlv } from '../../../shared/net/proxy-protocol-write.js';
+import { TLV } from '../../net/proxy-protocol.js';
+import { proxyProtocolHeader, proxyProtocolHeader2, tlv } from '../../net/proxy-protocol-write.js';
 import type { Session } from '../../stream/session/session.js';
 import { ownCertificate, signatureName } from '../../tls/own-certificate.js';
 import { peerOf, type TlsPeer } from '../../tls/peer.js';

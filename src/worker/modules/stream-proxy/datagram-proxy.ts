@@ -1,15 +1,15 @@
-import { errnoText } from '../../../shared/lib/errno.js';
-import { setTimer } from '../../../shared/lib/timer.js';
-import { ALERT, CRIT, ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { addressText } from '../../../shared/net/backend-url.js';
+import { ALERT, CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { DatagramSocket, DatagramTaker } from '../../../shared/net/datagram-socket.js';
-import { network } from '../../../shared/net/engine/network.js';
 import { systemError } from '../../../shared/net/system-error.js';
-import { enter, leave } from '../../client/at-work.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { addressText } from '../../address/backend-url.js';
+import { network } from '../../net/engine/network.js';
 import type { DatagramClient } from '../../stream/session/datagram-client.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../../stream/session/session-filter.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
+import { enter, leave } from '../../task/at-work.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { localAddress } from '../../upstream/connection/local-address.js';
 import { BackendChoice } from './backend-choice.js';
@@ -148,7 +148,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     }
     r.action = 'proxying and sending to upstream';
     this.peerFailed = true;
-    this.log(ERR, `send() failed (${errnoText({ errno: error })})`);
+    this.log(ERROR, `send() failed (${errnoText({ errno: error })})`);
     r.finalize(STATUS_OK);
   }
 
@@ -214,7 +214,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     }
     const before = enter(r);
     r.action = 'proxying and reading from upstream';
-    this.log(ERR, `recv() failed (${errnoText({ errno })})`);
+    this.log(ERROR, `recv() failed (${errnoText({ errno })})`);
     this.peerFailed = true;
     this.#responses++;
     this.#after();
@@ -263,7 +263,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
       r.finalize(STATUS_OK);
       return;
     }
-    this.log(ERR, 'upstream timed out (110: Connection timed out)');
+    this.log(ERROR, 'upstream timed out (110: Connection timed out)');
     this.peerFailed = true;
     r.finalize(BAD_GATEWAY);
   }

@@ -1,5 +1,5 @@
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { setTimer } from '../../../shared/lib/timer.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { EMPTY } from '../../bytes/empty.js';
 import type { SessionProxy } from './session-proxy.js';
 
 /** One side of a session. Both kinds of sockets have these. */

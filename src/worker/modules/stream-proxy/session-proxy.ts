@@ -1,10 +1,10 @@
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { addressText } from '../../../shared/net/backend-url.js';
-import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
-import { enter, leave } from '../../client/at-work.js';
+import { ERROR, INFO } from '../../../shared/log/level.js';
+import { addressText } from '../../address/backend-url.js';
+import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import type { SessionOutput } from '../../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
+import { enter, leave } from '../../task/at-work.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';
@@ -97,7 +97,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     if (c.tls) {
       const failure = tls!.check(this, c);
       if (failure !== undefined) {
-        this.log(ERR, failure);
+        this.log(ERROR, failure);
         this.next();
         return;
       }
@@ -260,7 +260,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
 
   ended(): void {
     if (!this.#connected) {
-      this.log(ERR, 'peer closed connection in SSL handshake');
+      this.log(ERROR, 'peer closed connection in SSL handshake');
       this.next();
       return;
     }
@@ -333,7 +333,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   expired(): void {
     if (!this.#connected) {
       this.#connection?.handshakeExpired();
-      this.log(ERR, 'upstream timed out (110: Connection timed out)');
+      this.log(ERROR, 'upstream timed out (110: Connection timed out)');
       this.next();
       return;
     }

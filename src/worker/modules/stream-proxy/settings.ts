@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Declaration } from '../../upstream/group/group-config.js';
 import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
 

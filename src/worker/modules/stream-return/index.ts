@@ -1,12 +1,12 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { DONE, type Result } from '../../client/codes.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
 import type { MakeSessionFilter } from '../../stream/session/session-filter.js';
 import { STATUS_OK } from '../../stream/session/status.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { DONE, type Result } from '../../task/codes.js';
 
 interface Settings {
   text: ComplexValue<ClientTask> | undefined;

@@ -1,11 +1,11 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
-import { append } from '../../../shared/lib/append.js';
-import { variableName } from '../../../shared/lookup/variable-name.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
-import { DECLINED } from '../../client/codes.js';
+import { variableName } from '../../lookup/variable-name.js';
 import { defineModule, defineSharedScope } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
+import { DECLINED } from '../../task/codes.js';
 
 interface Settings {
   assignments: readonly { readonly slot: number; readonly value: ComplexValue<ClientTask> }[];

@@ -1,11 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { lastingSlot } from '../../client/client-task.js';
-import { AGAIN, DECLINED, OK, type Result } from '../../client/codes.js';
 import { type HostParts, validateHost } from '../../http/syntax/host.js';
 import { defineModule, defineSharedScope, type StreamVariable } from '../../module.js';
 import type { Session } from '../../stream/session/session.js';
+import { lastingSlot } from '../../task/client-task.js';
+import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
 import { type PrereadHello, protocolName, readHello } from './hello.js';
 
 interface Settings {

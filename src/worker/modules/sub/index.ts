@@ -1,13 +1,13 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { OK, type Result } from '../../client/codes.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/message/content-types.js';
+import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 import { Patterns } from './patterns.js';
 import { SubStage } from './stage.js';
 

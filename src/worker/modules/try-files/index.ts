@@ -1,18 +1,18 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { climbs, ups } from '../../../shared/lib/ups.js';
-import { CRIT, DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
+import { CRIT, DEBUG, ERROR } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { asStatus, DECLINED, type Result } from '../../client/codes.js';
+import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile } from '../../http/files/open-file.js';
 import { explain } from '../../http/request/error-reason.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
 import { noPath, rootPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
-import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../io/file-info.js';
+import { climbs, ups } from '../../http/syntax/ups.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { asStatus, DECLINED, type Result } from '../../task/codes.js';
 
 /** One candidate. */
 interface Candidate {
@@ -88,7 +88,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
       const path = root + file;
       const meant = upsMeant(r, name, file);
       if (climbs(file, meant)) {
-        r.log(ERR, `"${file}" leads out of "${root}"`);
+        r.log(ERROR, `"${file}" leads out of "${root}"`);
         continue;
       }
       if (debugging) {

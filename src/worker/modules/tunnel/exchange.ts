@@ -1,4 +1,4 @@
-import type { Exchange } from '../../upstream/exchange/protocol.js';
+import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_OK } from '../../upstream/response/head-codes.js';
 

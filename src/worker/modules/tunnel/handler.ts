@@ -1,14 +1,14 @@
 import { INFO } from '../../../shared/log/level.js';
 import { evaluateBackend } from '../../cgi/backend-pass.js';
-import { DONE, type Result } from '../../client/codes.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { DONE, type Result } from '../../task/codes.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
-import type { UpstreamConf } from '../../upstream/exchange/conf.js';
+import type { UpstreamConf } from '../../upstream/exchange/upstream-conf.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';

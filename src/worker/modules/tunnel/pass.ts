@@ -1,5 +1,5 @@
-import { parseBackendUrl } from '../../../shared/net/backend-url.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { parseBackendUrl } from '../../address/backend-url.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, claimContent } from '../../module.js';
 import { type Declaration, declareGroup } from '../../upstream/group/group-config.js';

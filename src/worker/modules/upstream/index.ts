@@ -2,10 +2,10 @@ import { In } from '../../../shared/config/context.js';
 import { blockError } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { readResolver } from '../../resolver/directive/read-resolver.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { peerZone } from '../../upstream/balancing/peer-zone.js';
 import { buildGroup, buildImpliedGroup } from '../../upstream/group/group-build.js';
 import {

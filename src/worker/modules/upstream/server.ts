@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
-import { parseBackendUrl } from '../../../shared/net/backend-url.js';
+import { parseBackendUrl } from '../../address/backend-url.js';
 import type { SharedContext } from '../../module.js';
 import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/balancing/peer.js';
 import { ACCEPTS, ACCEPTS_ALL, type GroupServer, groupScope, UNKNOWN_BACKEND } from '../../upstream/group/group-config.js';

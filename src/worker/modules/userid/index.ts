@@ -2,11 +2,11 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { bits, int, oneOf, text } from '../../../shared/config/slots.js';
-import { cookieTime, LATEST_COOKIE_TIME } from '../../../shared/lib/cookie-time.js';
-import { OK, type Result } from '../../client/codes.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
+import { OK, type Result } from '../../task/codes.js';
+import { cookieTime, LATEST_COOKIE_TIME } from '../../text/cookie-time.js';
 import { FLAGS, type Settings } from './settings.js';
 import { assignId, cookieText, describe, userId } from './uid.js';
 

@@ -1,6 +1,6 @@
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import { ERROR as ERR, NOTICE } from '../../../shared/log/level.js';
-import { cookieValue } from '../../http/message/cookie.js';
+import { ERROR, NOTICE } from '../../../shared/log/level.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
+import { cookieValue } from '../../http/headers/cookie.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import type { Settings } from './settings.js';
@@ -41,13 +41,13 @@ export function userId(r: Request, conf: Readonly<Settings>): UserId {
   }
   id.cookie = cookie;
   if (cookie.length < TEXT) {
-    r.log(ERR, `client sent too short userid cookie "${r.header('cookie')}"`);
+    r.log(ERROR, `client sent too short userid cookie "${r.header('cookie')}"`);
     return id;
   }
   // What follows may be a mark, or garbage.
   const text = /^[^=]*/.exec(cookie.slice(0, TEXT))![0];
   if (!/^[A-Za-z0-9+/]*$/.test(text) || text.length % 4 === 1) {
-    r.log(ERR, `client sent invalid userid cookie "${r.header('cookie')}"`);
+    r.log(ERROR, `client sent invalid userid cookie "${r.header('cookie')}"`);
     return id;
   }
   const got = Buffer.alloc(SIZE);

@@ -3,8 +3,8 @@ import { inherit } from '../../../shared/config/define.js';
 import { int, text } from '../../../shared/config/slots.js';
 import { purgeHandler } from '../../cache/purge-answer.js';
 import { type BackendScheme, mayUseTls } from '../../cgi/backend-pass.js';
+import { DirectCgiExchange } from '../../cgi/direct-exchange.js';
 import { cgiHandler, HIDDEN_BY_UWSGI, RequestParams } from '../../cgi/handler.js';
-import { PlainCgiExchange } from '../../cgi/plain-exchange.js';
 import { type CgiSettings, cgiDirectives, cgiFields, finishCgi, linkCgi } from '../../cgi/settings.js';
 import { defineModule, defineScope } from '../../module.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
@@ -62,7 +62,7 @@ export const uwsgiModule = defineModule({
       hidden: HIDDEN_BY_UWSGI,
       chunkedBodies: false,
       tls: mayUseTls(conf.pass) ? new TlsClient(conf, env.named, clientContextsOf(location.server.http)) : undefined,
-      exchange: () => new PlainCgiExchange(conf.passRequestBody, request),
+      exchange: () => new DirectCgiExchange(conf.passRequestBody, request),
     });
   },
 });

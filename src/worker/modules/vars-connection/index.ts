@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import { loadNative } from '../../../shared/lib/native/native.js';
-import { timeIso8601, timeLocal } from '../../../shared/lib/time-format.js';
-import { type TcpInfoField, tcpInfo } from '../../../shared/net/options/tcp-info.js';
-import { proxyProtocolTlv } from '../../../shared/net/proxy-protocol.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { loadNative } from '../../../shared/native/native.js';
+import { timeIso8601, timeLocal } from '../../../shared/time/time-format.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import { defineModule, type SharedVariable, type Variable } from '../../module.js';
+import { type TcpInfoField, tcpInfo } from '../../net/options/tcp-info.js';
+import { proxyProtocolTlv } from '../../net/proxy-protocol.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { NGINX_VERSION } from '../../version.js';
 
 const fixed = (name: string, get: (task: ClientTask) => string | undefined): SharedVariable => ({ name, get });

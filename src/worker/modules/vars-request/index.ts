@@ -1,6 +1,6 @@
-import { randomPiece } from '../../../shared/lib/random-bytes.js';
-import { basicCredentials } from '../../http/message/basic-credentials.js';
-import { cookieValue } from '../../http/message/cookie.js';
+import { randomPiece } from '../../digest/random-bytes.js';
+import { basicCredentials } from '../../http/headers/basic-credentials.js';
+import { cookieValue } from '../../http/headers/cookie.js';
 import type { Request } from '../../http/request/request.js';
 import { argValue } from '../../http/syntax/uri-args.js';
 import { defineModule, type Variable } from '../../module.js';

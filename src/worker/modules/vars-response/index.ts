@@ -1,6 +1,6 @@
-import { httpDate } from '../../../shared/lib/http-date.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
+import { httpDate } from '../../text/http-date.js';
 
 /** It keeps the value that it had when it was asked for first, as nginx's does. */
 const settled = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: true, get });

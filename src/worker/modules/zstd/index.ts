@@ -5,8 +5,8 @@ import { withErrno } from '../../../shared/config/errors.js';
 import { buffers, flag, size } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { hasZstd, whyNoDictionary, ZSTD_LEVELS, type ZstdDictionary, zstd } from '../../http/body/zstd.js';
-import { takes } from '../../http/message/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/message/content-types.js';
+import { takes } from '../../http/headers/accept-gzip.js';
+import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 

@@ -1,5 +1,5 @@
 import { parseTime } from '../../../shared/config/language/units.js';
-import { parseBackendUrl } from '../../../shared/net/backend-url.js';
+import { parseBackendUrl } from '../../address/backend-url.js';
 import type { SharedContext } from '../../module.js';
 import type { ResolverSpec } from '../resolver-spec.js';
 

@@ -1,6 +1,6 @@
 import { resolverKind } from '../../../shared/zone/meter-kinds.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
 import type { WorkerEnv } from '../../env.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { CountedResolver } from '../counted-resolver.js';
 import { DnsResolver } from '../dns-resolver.js';
 import type { Resolver } from '../resolver.js';

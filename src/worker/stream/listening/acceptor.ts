@@ -1,6 +1,6 @@
 import type { ListenSocket } from '../../../shared/net/listen-socket.js';
-import type { Connections } from '../../client/connections.js';
-import type { PassedClient, PassTarget } from '../../client/passing.js';
+import type { Connections } from '../../connections/connections.js';
+import type { PassedClient, PassTarget } from '../../connections/passing.js';
 import { acceptOn } from '../../listening/accept-on.js';
 import type { StreamListener, StreamRuntime } from '../session/runtime.js';
 import { Session } from '../session/session.js';

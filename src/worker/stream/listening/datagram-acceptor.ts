@@ -1,8 +1,8 @@
-import { errnoText } from '../../../shared/lib/errno.js';
 import { ALERT } from '../../../shared/log/level.js';
 import type { DatagramSocket } from '../../../shared/net/datagram-socket.js';
 import type { DatagramServer } from '../../../shared/net/listen-socket.js';
-import type { Connections } from '../../client/connections.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import type { Connections } from '../../connections/connections.js';
 import { DatagramClient } from '../session/datagram-client.js';
 import type { StreamListener, StreamRuntime } from '../session/runtime.js';
 import { Session } from '../session/session.js';

@@ -1,7 +1,7 @@
-import { errnoText } from '../../../shared/lib/errno.js';
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
 import type { DatagramPeer, DatagramSocket } from '../../../shared/net/datagram-socket.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { Session } from './session.js';
 import type { SessionTable } from './session-table.js';
 

@@ -1,6 +1,6 @@
-import { DEBUG, ERROR as ERR } from '../../../shared/log/level.js';
-import { enter, leave } from '../../client/at-work.js';
-import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
+import { DEBUG, ERROR } from '../../../shared/log/level.js';
+import { enter, leave } from '../../task/at-work.js';
+import { AGAIN, DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { PHASES, PREREAD, type SessionHandler } from './runtime.js';
 import type { Session, SessionReader } from './session.js';
 import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
@@ -52,7 +52,7 @@ function proceed(s: Session, rc: Result): boolean {
     return true;
   }
   if (rc !== AGAIN && rc !== DONE) {
-    s.finalize(rc === ERROR ? INTERNAL_SERVER_ERROR : rc);
+    s.finalize(rc === FAILED ? INTERNAL_SERVER_ERROR : rc);
   }
   return false;
 }
@@ -66,8 +66,8 @@ function content(s: Session): void {
     return;
   }
   const rc = handler(s);
-  if (rc >= STATUS_OK || rc === ERROR) {
-    s.finalize(rc === ERROR ? INTERNAL_SERVER_ERROR : rc);
+  if (rc >= STATUS_OK || rc === FAILED) {
+    s.finalize(rc === FAILED ? INTERNAL_SERVER_ERROR : rc);
   }
 }
 
@@ -82,7 +82,7 @@ function preread(s: Session, handler: SessionHandler): Result {
   }
   const { prereadBufferSize, prereadTimeout } = s.server.settings;
   if ((s.held?.length ?? 0) >= prereadBufferSize) {
-    s.log(ERR, 'preread buffer full');
+    s.log(ERROR, 'preread buffer full');
     return BAD_REQUEST;
   }
   if (s.ended) {

@@ -1,5 +1,5 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
-import { readProxyProtocol } from '../../../shared/net/proxy-protocol.js';
+import { readProxyProtocol } from '../../net/proxy-protocol.js';
 import { runPhases } from './phases.js';
 import type { Session, SessionReader } from './session.js';
 import { BAD_REQUEST, STATUS_OK } from './status.js';

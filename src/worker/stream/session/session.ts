@@ -1,22 +1,23 @@
 // Long, because one object is all of a session: with parts of its own for the socket, the client and the log, each of many thousand idle
 // connections would cost more.
-import { errnoText } from '../../../shared/lib/errno.js';
+
 import { debugOf } from '../../../shared/log/error-log.js';
 import { ALERT, DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext } from '../../../shared/log/log-line.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
-import type { ProxyProtocolHeader } from '../../../shared/net/proxy-protocol.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
+import { errnoText } from '../../../shared/system/errno.js';
 import type { Meter } from '../../../shared/zone/meters.js';
-import { enter, leave } from '../../client/at-work.js';
-import type { Client, TlsConnection } from '../../client/client.js';
-import type { ClientTask } from '../../client/client-task.js';
-import type { Result } from '../../client/codes.js';
-import type { Connections } from '../../client/connections.js';
-import type { HeldConnection } from '../../client/held-list.js';
-import type { PassedClient } from '../../client/passing.js';
-import type { Handshaking } from '../../client/tls-terminator.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { Connections } from '../../connections/connections.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { PassedClient } from '../../connections/passing.js';
+import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import { enter, leave } from '../../task/at-work.js';
+import type { Client, TlsConnection } from '../../task/client.js';
+import type { ClientTask } from '../../task/client-task.js';
+import type { Result } from '../../task/codes.js';
+import type { Handshaking } from '../../task/tls-terminator.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import { countBegin, countEnd } from './count-session.js';
 import { runPhases } from './phases.js';
 import { readProxyHeader } from './proxy-header.js';

@@ -1,4 +1,4 @@
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from './attempt.js';
 import type { Peer } from './peer.js';
 

@@ -1,4 +1,4 @@
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { Peer } from './peer.js';
 import { RoundRobinPicker } from './round-robin.js';
 

@@ -1,7 +1,7 @@
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
 import { WARN } from '../../../shared/log/level.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { PEER } from '../../../shared/zone/meter-kinds.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from './attempt.js';
 import type { Balancer, Picker } from './balancer.js';
 import { DRAINING, HEALTHY, PEER_FAILED, type Peer, type PeerSet } from './peer.js';

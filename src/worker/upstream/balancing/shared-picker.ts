@@ -1,7 +1,7 @@
 import type { ZoneJob } from '../../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
-import { enter, leave } from '../../client/at-work.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { enter, leave } from '../../task/at-work.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from './attempt.js';
 import { type Balancer, PICKING, type Picker, type PickerOwner } from './balancer.js';
 import type { Membership } from './membership.js';

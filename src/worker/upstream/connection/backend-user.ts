@@ -1,5 +1,5 @@
 import type { Level } from '../../../shared/log/level.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 /** Whoever connects to backends for a request or session, as far as the connections themselves are concerned. */
 export interface BackendUser {

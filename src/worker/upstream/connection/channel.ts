@@ -1,5 +1,5 @@
-import type { Work } from '../../client/at-work.js';
-import type { Deadline } from '../../io/deadline.js';
+import type { Work } from '../../task/at-work.js';
+import type { Deadline } from '../../time/deadline.js';
 import type { UpstreamConnection } from './connection.js';
 
 /** Whoever uses a channel is told what happens on it. */

@@ -1,8 +1,8 @@
 import type { BackendSocket, BackendSocketOwner } from '../../../shared/net/backend-socket.js';
 import type { SocketAddress } from '../../../shared/net/client-socket.js';
-import type { SecureBackendSocket } from '../../../shared/net/secure-backend-socket.js';
-import { enter, leave } from '../../client/at-work.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import type { SecureBackendSocket } from '../../net/secure-backend-socket.js';
+import { enter, leave } from '../../task/at-work.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { SavedSession, TlsIdentity } from '../balancing/peer.js';
 import type { Channel, ChannelOwner } from './channel.js';
 import type { HandshakeCount } from './handshake-count.js';

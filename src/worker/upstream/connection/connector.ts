@@ -1,6 +1,6 @@
 import type { BackendTarget, SocketDemands } from '../../../shared/net/backend-socket.js';
-import { network } from '../../../shared/net/engine/network.js';
-import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
+import { network } from '../../net/engine/network.js';
+import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';
 import type { ChannelOwner } from './channel.js';
 import { UpstreamConnection } from './connection.js';

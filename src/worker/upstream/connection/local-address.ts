@@ -1,7 +1,7 @@
-import { isPlainIp } from '../../../shared/lib/zone-id.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { isIpWithoutZone } from '../../../shared/address/zone-id.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { BackendUser } from './backend-user.js';
 import type { ConnectOptions } from './connector.js';
 
@@ -11,15 +11,15 @@ const anyAddressProbed: ConnectOptions = { localAddress: undefined, localPort: u
 /** An address with an optional port, as `*_bind` takes it; undefined when it is none. nginx: ngx_parse_addr_port. */
 export function parseLocalAddress(text: string): { address: string; port: number | undefined } | undefined {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
-  const plain = bracketed ?? (isPlainIp(text) ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
-  if (plain === null || !isPlainIp(plain[1]!)) {
+  const found = bracketed ?? (isIpWithoutZone(text) ? [text, text, undefined] : /^([^:]+):(\d+)$/.exec(text));
+  if (found === null || !isIpWithoutZone(found[1]!)) {
     return undefined;
   }
-  if (plain[2] === undefined) {
-    return { address: plain[1]!, port: undefined };
+  if (found[2] === undefined) {
+    return { address: found[1]!, port: undefined };
   }
-  const port = Number(plain[2]);
-  return port >= 1 && port <= 65535 ? { address: plain[1]!, port } : undefined;
+  const port = Number(found[2]);
+  return port >= 1 && port <= 65535 ? { address: found[1]!, port } : undefined;
 }
 
 /** `*_bind` and `*_socket_*`. */
@@ -45,7 +45,7 @@ export function localAddress(u: BackendUser, settings: SocketSettings): ConnectO
   }
   const parsed = parseLocalAddress(text);
   if (parsed === undefined) {
-    u.log(ERR, `invalid local address "${text}"`);
+    u.log(ERROR, `invalid local address "${text}"`);
     return unbound;
   }
   const { address, port } = parsed;

@@ -1,6 +1,6 @@
-import { errnoText } from '../../../shared/lib/errno.js';
-import { ALERT, CRIT, ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import { UnknownPlace } from '../../../shared/net/openssl/records.js';
+import { ALERT, CRIT, ERROR, type Level } from '../../../shared/log/level.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { UnknownPlace } from '../../net/openssl/records.js';
 import type { BackendUser } from './backend-user.js';
 
 interface WireFailure {
@@ -40,34 +40,34 @@ export function connectFailure(u: BackendUser, error: Error): WireFailure & { re
     return { level: ALERT, message: `socket() failed (${errnoText(error)})`, fatal: true };
   }
   if (u.peer.unix || AT_ONCE.has(code)) {
-    const level = COMMON.has(code) ? ERR : CRIT;
+    const level = COMMON.has(code) ? ERROR : CRIT;
     return { level, message: `connect() to ${u.peer.name} failed (${errnoText(error)})`, fatal: false };
   }
-  return { level: EXPECTED.has(code) ? ERR : ALERT, message: `connect() failed (${errnoText(error)})`, fatal: false };
+  return { level: EXPECTED.has(code) ? ERROR : ALERT, message: `connect() failed (${errnoText(error)})`, fatal: false };
 }
 
 /** What to log of a connection that broke in use; `reading` is the system call that nginx reads with there. */
 export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'): WireFailure {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) {
-    return { level: ERR, message: error.message };
+    return { level: ERROR, message: error.message };
   }
   const call = syscall === 'write' ? 'writev' : reading;
-  return { level: EXPECTED.has(code) ? ERR : ALERT, message: `${call}() failed (${errnoText(error)})` };
+  return { level: EXPECTED.has(code) ? ERROR : ALERT, message: `${call}() failed (${errnoText(error)})` };
 }
 
 /** What to log of a TLS handshake that failed. nginx: ngx_ssl_handshake, ngx_ssl_connection_error. */
 export function handshakeFailure(error: Error): WireFailure {
   const { syscall, errno } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && typeof errno === 'number') {
-    return { level: ERR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };
+    return { level: ERROR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };
   }
   if (error instanceof UnknownPlace) {
-    return { level: ERR, message: `SSL_do_handshake() failed (SSL: ${error.message})` };
+    return { level: ERROR, message: `SSL_do_handshake() failed (SSL: ${error.message})` };
   }
   const openssl = /error:([0-9A-F]{8}):([^:]*):[^:]*:([^:]*)/.exec(error.message);
   if (openssl === null) {
-    return { level: ERR, message: 'peer closed connection in SSL handshake' };
+    return { level: ERROR, message: 'peer closed connection in SSL handshake' };
   }
-  return { level: ERR, message: `SSL_do_handshake() failed (SSL: error:${openssl[1]}:${openssl[2]}::${openssl[3]})` };
+  return { level: ERROR, message: `SSL_do_handshake() failed (SSL: error:${openssl[1]}:${openssl[2]}::${openssl[3]})` };
 }

@@ -1,7 +1,7 @@
 import type { Directive } from '../../../shared/config/define.js';
-import { loadNative } from '../../../shared/lib/native/native.js';
+import { loadNative } from '../../../shared/native/native.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { parseLocalAddress } from '../connection/local-address.js';
 
 type Set = Directive<{ bind: { readonly value: ComplexValue<ClientTask>; readonly transparent: boolean } | null }, ClientTask>['set'];

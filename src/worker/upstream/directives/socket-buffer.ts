@@ -1,7 +1,7 @@
 import type { Directive } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { loadNative } from '../../../shared/lib/native/native.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { loadNative } from '../../../shared/native/native.js';
+import type { ClientTask } from '../../task/client-task.js';
 
 type Key = 'socketRcvbuf' | 'socketSndbuf';
 

@@ -1,11 +1,11 @@
+import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext } from '../../../shared/config/define.js';
 import { ConfigError, withErrno } from '../../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
-import { append } from '../../../shared/lib/append.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
 import type { SharedContext } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { readConfCommand } from '../../tls/conf-command.js';
 import { checkOptions } from '../../tls/context.js';

@@ -1,5 +1,5 @@
 import type { Channel } from '../connection/channel.js';
-import type { BodyFrame } from './protocol.js';
+import type { BodyFrame } from './exchange.js';
 
 /**
  * Writes a piece of body, in as many frames as it takes. `lent`: its memory is the caller's again afterwards. Returns false when the

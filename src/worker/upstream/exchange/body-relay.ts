@@ -1,8 +1,8 @@
-import type { Status } from '../../client/codes.js';
-import type { BodySink } from '../../http/request/client-stream.js';
+import { Gathered } from '../../bytes/gathered.js';
+import type { BodySink } from '../../http/request/client-exchange.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import { exceedsLimit, loseBody, RequestBody } from '../../http/request/request-body.js';
-import { Gathered } from '../../io/gathered.js';
+import type { Status } from '../../task/codes.js';
 import type { Channel } from '../connection/channel.js';
 import { writePiece } from './body-frame.js';
 import type { RequestSender } from './body-sender.js';
@@ -18,7 +18,7 @@ export function startUnbuffered(u: UpstreamRequest): void {
   r.body = new RequestBody();
   const relay = new BodyRelay(u);
   u.relayBody(relay);
-  r.stream.readBody(r, relay);
+  r.clientExchange.readBody(r, relay);
   // The connection gives what it has read already once the handler is left.
   process.nextTick(decide, u, relay, r.body);
 }
@@ -68,7 +68,7 @@ export class BodyRelay implements RequestSender, BodySink {
   constructor(u: UpstreamRequest) {
     this.#u = u;
     this.room = u.r.location.settings.clientBodyBufferSize;
-    this.#kept = u.exchange.streamUser === undefined ? null : new Gathered();
+    this.#kept = u.exchange.http2User === undefined ? null : new Gathered();
   }
 
   /** All that was sent can be sent again. */
@@ -252,7 +252,7 @@ export class BodyRelay implements RequestSender, BodySink {
       return;
     }
     this.#paused = false;
-    this.#u.r.stream.resumeBody(this.#u.r);
+    this.#u.r.clientExchange.resumeBody(this.#u.r);
   }
 
   drained(): void {

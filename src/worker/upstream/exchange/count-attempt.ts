@@ -1,5 +1,5 @@
 import { PEER, PLUS_BOUNDS } from '../../../shared/zone/meter-kinds.js';
-import { now } from '../../client/at-work.js';
+import { now } from '../../task/at-work.js';
 import type { Attempt } from '../balancing/attempt.js';
 import { PEER_FAILED, type Peer } from '../balancing/peer.js';
 import type { UpstreamRequest } from './upstream-request.js';

@@ -1,14 +1,14 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import { type Field, NAME } from '../../http/http2-frames/hpack/field.js';
 import { ERROR_CODE } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { METHOD } from '../../http/syntax/method.js';
-import type { StreamUser } from '../http2/stream-user.js';
+import type { Http2User } from '../http2/http2-user.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../response/head-codes.js';
 import { takeHeader } from '../response/http1-head.js';
 import type { PieceSink } from '../response/http1-reader.js';
+import type { Exchange } from './exchange.js';
 import { Http2Head } from './http2-head.js';
-import type { Exchange } from './protocol.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Where the reading of the response stands. */
@@ -21,14 +21,14 @@ const UNKNOWN = -1;
  * One request on an HTTP/2 stream, which gives it the fields of the response; the bytes that the engine has it read are the data.
  * nginx: the input side of ngx_http_grpc_module and ngx_http_proxy_v2_module.
  */
-export abstract class Http2Exchange implements Exchange, StreamUser {
+export abstract class Http2Exchange implements Exchange, Http2User {
   requestText = '';
   readonly bodyFrame = undefined;
   abstract readonly sendsBody: boolean;
   abstract readonly maxStreams: number;
   readonly keepsHead = true;
   readonly endsWithConnection = false;
-  readonly streamUser: StreamUser = this;
+  readonly http2User: Http2User = this;
   complete = false;
   connects = false;
   /** Takes the body, for whoever asks on the server's own account; null: the request's pipe does. */
@@ -66,7 +66,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       return false;
     }
     if (this.head.tooLong !== '') {
-      u.log(ERR, `too long http2 ${this.head.tooLong}`);
+      u.log(ERROR, `too long http2 ${this.head.tooLong}`);
       return false;
     }
     return true;
@@ -191,7 +191,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   readHead(u: UpstreamRequest, _bytes: Buffer, _start: number, end: number): number {
     this.next = end;
     if (this.#problem !== '') {
-      u.log(ERR, this.#problem);
+      u.log(ERROR, this.#problem);
       return HEAD_INVALID;
     }
     if (this.#at === AT.INTERIM) {
@@ -217,7 +217,7 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     if (start < end) {
       if (this.#left !== UNKNOWN && end - start > this.#left) {
-        u.log(ERR, 'upstream sent response body larger than indicated content length');
+        u.log(ERROR, 'upstream sent response body larger than indicated content length');
         return false;
       }
       if (this.#left !== UNKNOWN) {
@@ -226,14 +226,14 @@ export abstract class Http2Exchange implements Exchange, StreamUser {
       this.give(u, bytes, start, end);
     }
     if (this.#problem !== '') {
-      u.log(ERR, this.#problem);
+      u.log(ERROR, this.#problem);
       return false;
     }
     if (!this.#ended) {
       return true;
     }
     if (this.#left > 0) {
-      u.log(ERR, 'upstream prematurely closed stream');
+      u.log(ERROR, 'upstream prematurely closed stream');
       return false;
     }
     this.complete = true;

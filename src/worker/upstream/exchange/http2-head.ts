@@ -1,4 +1,3 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { foreignNameCode, KEEP, type NameCode, nameCode } from '../../http/http2-frames/hpack/encoder.js';
 import { staticIndexOf } from '../../http/http2-frames/hpack/static-table.js';
@@ -6,6 +5,7 @@ import { CONNECTION_FIELDS } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 
 const METHOD = nameCode(':method', KEEP.ALWAYS);
 const PROTOCOL = nameCode(':protocol', KEEP.ALWAYS);

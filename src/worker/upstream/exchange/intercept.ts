@@ -1,5 +1,5 @@
-import { asStatus } from '../../client/codes.js';
 import type { Request } from '../../http/request/request.js';
+import { asStatus } from '../../task/codes.js';
 import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamHead } from '../response/upstream-head.js';
 import type { UpstreamRequest } from './upstream-request.js';

@@ -1,10 +1,10 @@
-import { runtimePart } from '../../client/protocol-runtime.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import type { UpstreamGroup } from '../group/group.js';
 import type { Http1Reader } from '../response/http1-reader.js';
+import type { Exchange } from './exchange.js';
 import type { Http2Exchange } from './http2-exchange.js';
-import type { Exchange } from './protocol.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** The backends of a location, for whoever asks them something on the server's own account. */
@@ -13,7 +13,7 @@ export interface LocationBackend {
   /** Makes what asks a backend for the URI of a request of ours, by the location's settings. It is not started. Of HTTP/1. */
   ask?(r: Request): { readonly u: UpstreamRequest; readonly reader: Http1Reader & Exchange };
   /** The same over HTTP/2; `message` is posted to a server of gRPC, in its frame. */
-  askOnStream?(r: Request, message: Buffer | undefined): { readonly u: UpstreamRequest; readonly exchange: Http2Exchange };
+  askByHttp2?(r: Request, message: Buffer | undefined): { readonly u: UpstreamRequest; readonly exchange: Http2Exchange };
 }
 
 /** The backends of locations that always ask the same group. */

@@ -3,10 +3,10 @@ import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { connectPeer } from '../connection/connector.js';
 import { localAddress } from '../connection/local-address.js';
-import type { BackendStream } from '../http2/backend-stream.js';
+import type { Http2BackendStream } from '../http2/backend-stream.js';
+import type { Http2Pool } from '../http2/http2-pool.js';
+import type { Http2User } from '../http2/http2-user.js';
 import { SharedConnection } from '../http2/shared-connection.js';
-import type { StreamPool } from '../http2/stream-pool.js';
-import type { StreamUser } from '../http2/stream-user.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Begins a connection to a peer, as the location says. Returns null, with the reason logged, to end with 500. */
@@ -28,14 +28,14 @@ export function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwn
  * Opens a stream on a connection that leads to the peer and has room for it, or else on a new one. Returns null, with the reason logged, to
  * end with 500.
  */
-export function openStream(
+export function openHttp2(
   u: UpstreamRequest,
   peer: Peer,
-  pool: StreamPool | undefined,
+  pool: Http2Pool | undefined,
   owner: ChannelOwner,
-  user: StreamUser,
+  user: Http2User,
   now: number,
-): BackendStream | null {
+): Http2BackendStream | null {
   // To make a connection may change the name.
   const { tlsName } = u.peer;
   let shared = pool?.find(peer.name, u.tls, tlsName, u.conf, user.maxStreams, now);

@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
+import { passEarlyHints } from '../../http/headers/early-hints.js';
 import { CONNECTION_FIELDS } from '../../http/http2-frames/protocol.js';
-import { passEarlyHints } from '../../http/message/early-hints.js';
 import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -30,6 +30,6 @@ export function passInterim(u: UpstreamRequest, length: number): void {
   if (status === EARLY_HINTS) {
     passEarlyHints(r, fields);
   } else if (r === r.main && !r.headerSent) {
-    r.stream.sendInformational(r, status, fields);
+    r.clientExchange.sendInformational(r, status, fields);
   }
 }

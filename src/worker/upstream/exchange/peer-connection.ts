@@ -1,11 +1,11 @@
 // Over 400 lines: taking, using, giving back and losing one connection share its state.
 
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { DEBUG, ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import { now } from '../../client/at-work.js';
-import { asStatus } from '../../client/codes.js';
+import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { EMPTY } from '../../bytes/empty.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
+import { now } from '../../task/at-work.js';
+import { asStatus } from '../../task/codes.js';
 import { Attempt } from '../balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
@@ -15,9 +15,9 @@ import type { UpstreamGroup } from '../group/group.js';
 import { type ResolvedTarget, startResolving } from '../group/resolve-target.js';
 import { FailureType, failureStatus } from '../settings/failure.js';
 import { countChoice, countEnd } from './count-attempt.js';
-import { HeadReader } from './head-reader.js';
 import { mayTryNext } from './next-upstream.js';
-import { openConnection, openStream } from './open-channel.js';
+import { openConnection, openHttp2 } from './open-channel.js';
+import { ResponseHeadReader } from './response-head-reader.js';
 import { traceChoice, traceRequest } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
 import { heedsClient } from './watch-client.js';
@@ -202,7 +202,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       attempt.peer = picker.groupName;
       this.name = picker.groupName;
       this.unix = false;
-      this.report(ERR, 'no live upstreams');
+      this.report(ERROR, 'no live upstreams');
       this.next(FailureType.NOLIVE);
       return;
     }
@@ -212,11 +212,11 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     attempt.peer = peer.name;
     countChoice(peer);
     u.reinit();
-    const { streamUser } = u.exchange;
+    const { http2User } = u.exchange;
     const c =
-      streamUser === undefined
+      http2User === undefined
         ? (this.#group?.idle?.take(peer.name, u.tls, u.conf) ?? openConnection(u, peer, this))
-        : openStream(u, peer, this.#group?.streams, this, streamUser, now);
+        : openHttp2(u, peer, this.#group?.streams, this, http2User, now);
     if (c === null) {
       u.finalize(500);
       return;
@@ -251,7 +251,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (attempt.connectTime === -1) {
       attempt.connectTime = now - this.#attemptStart;
     }
-    const reader = new HeadReader(this.#u);
+    const reader = new ResponseHeadReader(this.#u);
     c.owner = reader;
     if (this.r.trace !== null) {
       traceRequest(this.#u, this.#reused);
@@ -276,7 +276,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (c.tls) {
       const failure = this.#u.conf.tls!.check(this.#u, c.carrier);
       if (failure !== undefined) {
-        this.report(ERR, failure);
+        this.report(ERROR, failure);
         this.next(FailureType.ERROR);
         return;
       }
@@ -289,7 +289,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
   }
 
   ended(): void {
-    this.report(ERR, 'peer closed connection in SSL handshake');
+    this.report(ERROR, 'peer closed connection in SSL handshake');
     this.next(FailureType.ERROR);
   }
 
@@ -352,7 +352,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       this.#peer = null;
     }
     if (failure === FailureType.TIMEOUT) {
-      this.r.log(ERR, 'upstream timed out (110: Connection timed out)');
+      this.r.log(ERROR, 'upstream timed out (110: Connection timed out)');
       attempt.reason = 'upstream timed out';
     }
     this.#refused = failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS;
@@ -371,7 +371,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       }
       // Refusals are no errors as long as somebody else can be asked.
       if (failure === FailureType.REFUSED) {
-        this.r.log(ERR, attempt.reason);
+        this.r.log(ERROR, attempt.reason);
       }
       u.finalize(asStatus(status));
       return;

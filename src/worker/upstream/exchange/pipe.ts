@@ -1,14 +1,14 @@
 import { unlinkSync, writeSync } from 'node:fs';
-import { errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
 import { CRIT, type Level, WARN } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { errnoText } from '../../../shared/system/errno.js';
+import { copied, Gathered } from '../../bytes/gathered.js';
 import type { Source } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { openTempFile, type TempFile, type TempFileRead, type TempFileTaker } from '../../http/request/temp-file.js';
-import type { SharingReader } from '../../io/fair-share.js';
-import { copied, Gathered } from '../../io/gathered.js';
-import type { BodyReader } from './body-reader.js';
+import { FAILED, OK } from '../../task/codes.js';
+import type { SharingReader } from '../../time/fair-share.js';
+import type { ResponseBodyReader } from './response-body-reader.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** More of the response is to come. */
@@ -29,7 +29,7 @@ const PIECE = 64 * 1024;
  */
 export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   readonly #u: UpstreamRequest;
-  readonly #reader: BodyReader;
+  readonly #reader: ResponseBodyReader;
   readonly #buffering: boolean;
   /** Bytes kept in memory while the client is busy. */
   readonly #limit: number;
@@ -54,7 +54,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** Others have their turn first. */
   #aside = false;
 
-  constructor(u: UpstreamRequest, reader: BodyReader, buffering: boolean) {
+  constructor(u: UpstreamRequest, reader: ResponseBodyReader, buffering: boolean) {
     this.#u = u;
     this.#reader = reader;
     this.#buffering = buffering;
@@ -360,7 +360,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
     const { r } = this.#u;
     this.#reading = null;
     r.log(level, message);
-    r.finalize(ERROR);
+    r.finalize(FAILED);
   }
 
   #release(): void {

@@ -1,13 +1,13 @@
 import { parseSize } from '../../../shared/config/language/units.js';
-import { setTimer } from '../../../shared/lib/timer.js';
-import { nowSeconds } from '../../../shared/lib/unix-time.js';
-import { Gathered } from '../../io/gathered.js';
-import type { BodyReader } from './body-reader.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { nowSeconds } from '../../../shared/time/unix-time.js';
+import { Gathered } from '../../bytes/gathered.js';
+import type { ResponseBodyReader } from './response-body-reader.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Reads a response no faster than `*_limit_rate` says. nginx: the limit_rate part of ngx_event_pipe_read_upstream. */
 export class ReadPacer {
-  readonly #reader: BodyReader;
+  readonly #reader: ResponseBodyReader;
   readonly #rate: number;
   readonly #startSecond = nowSeconds();
   #read = 0;
@@ -15,13 +15,13 @@ export class ReadPacer {
   #timer: NodeJS.Timeout | undefined = undefined;
   #ended = false;
 
-  private constructor(reader: BodyReader, rate: number) {
+  private constructor(reader: ResponseBodyReader, rate: number) {
     this.#reader = reader;
     this.#rate = rate;
   }
 
   /** The pacer of a response, or null when its rate is not limited. */
-  static begin(u: UpstreamRequest, reader: BodyReader): ReadPacer | null {
+  static begin(u: UpstreamRequest, reader: ResponseBodyReader): ReadPacer | null {
     const { limitRate } = u.conf.settings;
     if (limitRate === undefined) {
       return null;

@@ -29,7 +29,7 @@ export class RequestOutput {
       return;
     }
     const flowing = c.writeText(u.exchange.requestText);
-    if (u.exchange.streamUser?.connects !== true) {
+    if (u.exchange.http2User?.connects !== true) {
       c.finishRequest();
     }
     if (c.flushed) {

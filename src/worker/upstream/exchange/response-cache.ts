@@ -1,5 +1,5 @@
-import type { Result } from '../../client/codes.js';
 import type { Trace } from '../../http/request/trace.js';
+import type { Result } from '../../task/codes.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**

@@ -1,7 +1,7 @@
-import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
-import { ERROR, OK } from '../../client/codes.js';
+import { ERROR, WARN } from '../../../shared/log/level.js';
 import { sendHeader } from '../../http/request/respond.js';
-import { BodyReader } from './body-reader.js';
+import { FAILED, OK } from '../../task/codes.js';
+import { ResponseBodyReader } from './response-body-reader.js';
 import { Tunnel } from './tunnel.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -16,13 +16,13 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   if (u.done) {
     return;
   }
-  if (code === ERROR || code > OK) {
+  if (code === FAILED || code > OK) {
     u.finalize(code);
     return;
   }
   u.headerWasSent();
   // On a stream the request goes on beside its response.
-  if (!r.requestBodyNoBuffering && u.exchange.streamUser === undefined) {
+  if (!r.requestBodyNoBuffering && u.exchange.http2User === undefined) {
     u.output!.stop();
   }
   // An HTTP/2 client may have been told something else.
@@ -51,7 +51,7 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
     r.limitRateSet = true;
     r.flushBody = true;
   }
-  const reader = new BodyReader(u);
+  const reader = new ResponseBodyReader(u);
   u.peer.connection!.owner = reader;
   u.passOn(reader);
   reader.start(bytes, start, end);
@@ -71,8 +71,8 @@ function bodyBehind(u: UpstreamRequest, bytes: Buffer, start: number, end: numbe
 function upgrade(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
   const { r } = u;
   if (r !== r.main) {
-    u.log(ERR, 'connection upgrade in subrequest');
-    u.finalize(ERROR);
+    u.log(ERROR, 'connection upgrade in subrequest');
+    u.finalize(FAILED);
     return;
   }
   r.keepalive = false;

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { constants, copyFileSync, fchmodSync, futimesSync, mkdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoCode, errnoText } from '../../../shared/lib/errno.js';
-import { fsPath } from '../../../shared/lib/fs-path.js';
-import { parseHttpDate } from '../../../shared/lib/http-date.js';
-import { CRIT, ERROR as ERR } from '../../../shared/log/level.js';
+import { fsPath } from '../../../shared/files/fs-path.js';
+import { CRIT, ERROR } from '../../../shared/log/level.js';
+import { errnoCode, errnoText } from '../../../shared/system/errno.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { climbsByVariables, mapPath } from '../../http/request/map-path.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
-import { Gathered } from '../../io/gathered.js';
+import { parseHttpDate } from '../../text/http-date.js';
 import { HeaderKind } from '../response/header-kinds.js';
-import type { BodyTee } from './conf.js';
+import type { BodyTee } from './upstream-conf.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Bytes written to the file at once. */
@@ -107,7 +107,7 @@ export class StoreFile implements BodyTee {
     if (!climbsByVariables(value, path)) {
       return path;
     }
-    this.#u.log(ERR, `"${path}" leads out of "${value.text}"`);
+    this.#u.log(ERROR, `"${path}" leads out of "${value.text}"`);
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-import { ERROR as ERR } from '../../../shared/log/level.js';
+import { ERROR } from '../../../shared/log/level.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { HEAD_INVALID, HEAD_OK } from '../response/head-codes.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -13,7 +13,7 @@ export function switchProtocols(u: UpstreamRequest): number {
     if (u.r.http.env.compatible) {
       return HEAD_OK;
     }
-    u.log(ERR, 'upstream switched protocols without being asked to');
+    u.log(ERROR, 'upstream switched protocols without being asked to');
     return HEAD_INVALID;
   }
   u.switchProtocols();

@@ -1,4 +1,4 @@
-import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
+import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';
 import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';

@@ -1,9 +1,9 @@
-import { ERROR as ERR, INFO } from '../../../shared/log/level.js';
-import { now } from '../../client/at-work.js';
-import { OK } from '../../client/codes.js';
-import type { ClientTunnel, TunnelOwner } from '../../http/request/client-stream.js';
+import { ERROR, INFO } from '../../../shared/log/level.js';
+import type { ClientTunnel, TunnelOwner } from '../../http/request/client-exchange.js';
 import type { Request } from '../../http/request/request.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
+import { now } from '../../task/at-work.js';
+import { OK } from '../../task/codes.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import type { Passing, UpstreamRequest } from './upstream-request.js';
@@ -36,7 +36,7 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   /** Begins; `first` is what the backend sent behind its response head. */
   start(first: Buffer): void {
     const { r } = this.#u;
-    this.#client = r.stream.upgrade(r, this);
+    this.#client = r.clientExchange.upgrade(r, this);
     const { pending } = this.#client;
     this.#upstream.resume();
     if (first.length > 0) {
@@ -87,7 +87,7 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
   }
 
   #broken(problem: string): void {
-    this.#u.log(ERR, problem);
+    this.#u.log(ERROR, problem);
     this.#client.failed();
     this.#u.finalize(OK);
   }

@@ -1,22 +1,22 @@
 import { ALERT, DEBUG, type Level } from '../../../shared/log/level.js';
-import { now } from '../../client/at-work.js';
-import { AGAIN, DECLINED, DONE, ERROR, OK, type Result } from '../../client/codes.js';
-import type { ClientWatcher } from '../../http/request/client-stream.js';
+import type { ClientWatcher } from '../../http/request/client-exchange.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import type { UpstreamWork } from '../../http/request/upstream-work.js';
+import { now } from '../../task/at-work.js';
+import { AGAIN, DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import type { Channel } from '../connection/channel.js';
 import type { UpstreamGroup } from '../group/group.js';
 import type { ResolvedTarget } from '../group/resolve-target.js';
 import { UpstreamHead } from '../response/upstream-head.js';
 import type { BodyRelay } from './body-relay.js';
-import type { BodyTee, UpstreamConf } from './conf.js';
-import { copyTrailers } from './copy-head.js';
+import type { Exchange } from './exchange.js';
 import { PeerConnection } from './peer-connection.js';
 import type { ResponsePipe } from './pipe.js';
-import type { Exchange } from './protocol.js';
+import { copyTrailers } from './process-head.js';
 import { RequestOutput } from './request-output.js';
 import { StoreFile } from './store-file.js';
+import type { BodyTee, UpstreamConf } from './upstream-conf.js';
 import { beginWork, endWithoutClient, endWork } from './watch-client.js';
 
 /** Passes a response on once its head was sent. */
@@ -204,7 +204,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
   }
 
   set action(action: string) {
-    this.r.main.stream.action = action;
+    this.r.main.clientExchange.action = action;
   }
 
   // ---------------------------------------------------------------- from the beginning to the end
@@ -228,7 +228,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
           if (r.trace !== null) {
             conf.cache.trace(this, r.trace);
           }
-          r.finalize(code === ERROR ? 500 : code);
+          r.finalize(code === FAILED ? 500 : code);
         }
         return;
       }
@@ -358,7 +358,7 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
       pipe.finish(false);
       return;
     }
-    r.finalize(ERROR);
+    r.finalize(FAILED);
   }
 
   #release(code: number): void {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { setTimer } from '../../../shared/lib/timer.js';
 import type { Logger } from '../../../shared/log/error-log.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { addressText } from '../../../shared/net/backend-url.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { addressText } from '../../address/backend-url.js';
 import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../../resolver/resolver.js';
 import { Peer, type PeerSet } from '../balancing/peer.js';
 import type { GroupServer } from './group-config.js';
@@ -83,7 +83,7 @@ export class DynamicServer {
   }
 
   #logFailure(name: string, state: number, rest: string): void {
-    this.#group.log.log(ERR, `${name} could not be resolved (${state}: ${resolveErrorText(state)})${rest}`);
+    this.#group.log.log(ERROR, `${name} could not be resolved (${state}: ${resolveErrorText(state)})${rest}`);
   }
 
   // nginx: ngx_http_upstream_zone_resolve_handler.

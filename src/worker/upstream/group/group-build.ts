@@ -1,19 +1,19 @@
-import { addressText } from '../../../shared/net/backend-url.js';
 import { groupKind } from '../../../shared/zone/meter-kinds.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
+import { addressText } from '../../address/backend-url.js';
 import type { WorkerEnv } from '../../env.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { Peer, PeerSet } from '../balancing/peer.js';
 import { Rotation } from '../balancing/rotation.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import { SharedBalancer } from '../balancing/shared-picker.js';
 import { IdleMeter, IdlePool, type KeepaliveSettings } from '../connection/idle-pool.js';
-import { StreamPool } from '../http2/stream-pool.js';
+import { Http2Pool } from '../http2/http2-pool.js';
 import { type DynamicGroup, DynamicServer } from './dynamic-server.js';
 import { meterName, type UpstreamGroup } from './group.js';
 import { ACCEPTS, type Declaration, type GroupServer, type GroupSettings } from './group-config.js';
-import { impliedGroup, plainPeers, unixPeer } from './groups.js';
+import { impliedGroup, peersOfAddresses, unixPeer } from './groups.js';
 import { GroupState } from './state-file.js';
 
 /** The idle connections of a group without a word about them: as nginx keeps them, and as we do by default. */
@@ -36,7 +36,7 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
   }
   const keepalive = keepaliveOf(conf, env);
   const idle = keepalive === undefined ? undefined : new IdlePool(keepalive);
-  const streams = keepalive === undefined ? undefined : new StreamPool(keepalive);
+  const streams = keepalive === undefined ? undefined : new Http2Pool(keepalive);
   env.onClose(() => {
     idle?.close();
     streams?.close();
@@ -123,7 +123,7 @@ export function buildImpliedGroup(declaration: Declaration, runtime: ProtocolRun
     return impliedGroup(host, 0, false, counted(unixPeer(url.host), runtime));
   }
   const known = url?.address === undefined ? addresses!.addresses : [url.address];
-  return impliedGroup(host, port, noPort, counted(plainPeers(host, known, port), runtime));
+  return impliedGroup(host, port, noPort, counted(peersOfAddresses(host, known, port), runtime));
 }
 
 function counted(set: PeerSet, runtime: ProtocolRuntime): PeerSet {

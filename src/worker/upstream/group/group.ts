@@ -2,7 +2,7 @@ import type { Balancer } from '../balancing/balancer.js';
 import type { PeerSet } from '../balancing/peer.js';
 import type { SharedBalancer } from '../balancing/shared-picker.js';
 import type { IdlePool } from '../connection/idle-pool.js';
-import type { StreamPool } from '../http2/stream-pool.js';
+import type { Http2Pool } from '../http2/http2-pool.js';
 import type { GroupState } from './state-file.js';
 
 /** What the meter of a group's peer is called; `backup`: it stands behind the others. */
@@ -18,7 +18,7 @@ export interface UpstreamGroup {
   /** Undefined: every request opens a connection. */
   readonly idle: IdlePool | undefined;
   /** The HTTP/2 connections that requests share. */
-  readonly streams?: StreamPool | undefined;
+  readonly streams?: Http2Pool | undefined;
   /** The servers, where they are known before a request. */
   readonly set?: PeerSet;
   /** Name of their zone. */

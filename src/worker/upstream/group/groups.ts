@@ -1,5 +1,5 @@
-import { addressText } from '../../../shared/net/backend-url.js';
-import { runtimePart } from '../../client/protocol-runtime.js';
+import { addressText } from '../../address/backend-url.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import { defaultPeerOptions, Peer, PeerSet } from '../balancing/peer.js';
 import { RoundRobin } from '../balancing/round-robin.js';
 import type { UpstreamGroup } from './group.js';
@@ -30,7 +30,7 @@ class UpstreamGroups {
 }
 
 /** The peers of a host without a group of its own. */
-export function plainPeers(name: string, addresses: readonly string[], port: number): PeerSet {
+export function peersOfAddresses(name: string, addresses: readonly string[], port: number): PeerSet {
   const peers = addresses.map((address) => new Peer(addressText(address, port), name, address, port, defaultPeerOptions));
   return new PeerSet(name, peers, null);
 }

@@ -1,5 +1,5 @@
 import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
-import { runtimePart } from '../../client/protocol-runtime.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import type { UpstreamGroup } from './group.js';
 
 /** Name of the one zone for the results of health checks; no configuration can name it so. */

@@ -1,10 +1,10 @@
-import { ERROR as ERR, type Level } from '../../../shared/log/level.js';
-import type { ClientTask } from '../../client/client-task.js';
+import { ERROR, type Level } from '../../../shared/log/level.js';
 import { askedName, RESOLVE, type Resolved, type Resolver, resolveErrorText } from '../../resolver/resolver.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Picker } from '../balancing/balancer.js';
 import { RoundRobinPicker } from '../balancing/round-robin.js';
 import type { UpstreamGroup } from './group.js';
-import { groupsOf, plainPeers, unixPeer } from './groups.js';
+import { groupsOf, peersOfAddresses, unixPeer } from './groups.js';
 
 /** A backend whose name had variables, as the request or session gives it. nginx: ngx_http_upstream_resolved_t. */
 export interface ResolvedTarget {
@@ -60,17 +60,17 @@ export function startResolving(u: TargetUser, target: ResolvedTarget, by: Target
     return null;
   }
   if (target.port === 0) {
-    u.log(ERR, `no port in upstream "${target.host}"`);
+    u.log(ERROR, `no port in upstream "${target.host}"`);
     u.finalize(500);
     return null;
   }
   if (target.address !== undefined) {
-    peer.usePicker(new RoundRobinPicker(r, plainPeers(target.host, [target.address], target.port)));
+    peer.usePicker(new RoundRobinPicker(r, peersOfAddresses(target.host, [target.address], target.port)));
     return null;
   }
   const { resolver, resolverTimeout, failed } = by;
   if (resolver === undefined) {
-    u.log(ERR, `no resolver defined to resolve ${target.host}`);
+    u.log(ERROR, `no resolver defined to resolve ${target.host}`);
     u.finalize(failed);
     return null;
   }
@@ -85,9 +85,9 @@ function resolved(u: TargetUser, target: ResolvedTarget, result: Resolved, faile
     return;
   }
   if (result.state !== RESOLVE.OK) {
-    u.log(ERR, `${askedName(target.host)} could not be resolved (${result.state}: ${resolveErrorText(result.state)})`);
+    u.log(ERROR, `${askedName(target.host)} could not be resolved (${result.state}: ${resolveErrorText(result.state)})`);
     u.finalize(failed);
     return;
   }
-  u.peer.usePicker(new RoundRobinPicker(u.r, plainPeers(target.host, result.addresses, target.port)));
+  u.peer.usePicker(new RoundRobinPicker(u.r, peersOfAddresses(target.host, result.addresses, target.port)));
 }

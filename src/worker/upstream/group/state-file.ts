@@ -1,4 +1,4 @@
-import { replaceStateFile } from '../../../shared/lib/state-file.js';
+import { replaceStateFile } from '../../../shared/files/state-file.js';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ALERT } from '../../../shared/log/level.js';
 import { DOWN, DRAINING, defaultPeerOptions, type Peer, type PeerOptions, type PeerSet } from '../balancing/peer.js';

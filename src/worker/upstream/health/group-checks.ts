@@ -1,7 +1,7 @@
-import { setTimer } from '../../../shared/lib/timer.js';
 import { INFO, NOTICE, WARN } from '../../../shared/log/level.js';
-import type { ProtocolRuntime } from '../../client/protocol-runtime.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { WorkerEnv } from '../../env.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { DOWN, HEALTHY, type Peer, UNHEALTHY, UNKNOWN } from '../balancing/peer.js';
 import type { UpstreamGroup } from '../group/group.js';
 import { checksOf, type HealthRecord, type HealthZone, type HealthZoneRef } from '../group/health-zone.js';

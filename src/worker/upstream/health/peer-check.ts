@@ -1,5 +1,5 @@
-import { setTimer } from '../../../shared/lib/timer.js';
-import { addressText } from '../../../shared/net/backend-url.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import { addressText } from '../../address/backend-url.js';
 import { defaultPeerOptions, Peer } from '../balancing/peer.js';
 import type { CheckSettings } from './settings.js';
 

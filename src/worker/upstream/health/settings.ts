@@ -2,8 +2,8 @@ import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
-import type { ClientTask } from '../../client/client-task.js';
 import type { SharedContext } from '../../module.js';
+import type { ClientTask } from '../../task/client-task.js';
 import { groupScope, type UpstreamInfo } from '../group/group-config.js';
 import { HEALTH_BYTES, HEALTH_ZONE, type HealthZoneRef, healthZone } from '../group/health-zone.js';
 

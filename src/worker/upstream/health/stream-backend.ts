@@ -1,5 +1,5 @@
-import { runtimePart } from '../../client/protocol-runtime.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import type { UpstreamGroup } from '../group/group.js';
 import type { Declaration } from '../group/group-config.js';
 

@@ -1,14 +1,14 @@
 // Longer than most: both directions of one exchange, which only make sense together.
-import { EMPTY } from '../../../shared/lib/empty.js';
-import { enter, leave } from '../../client/at-work.js';
+import { EMPTY } from '../../bytes/empty.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { ReceiveWindow, SendWindow } from '../../http/http2-frames/flow-window.js';
 import { DEFAULT_FRAME, DEFAULT_WINDOW, FLAG, FRAME, FRAME_HEAD } from '../../http/http2-frames/protocol.js';
-import { Deadline, type Expiring } from '../../io/deadline.js';
-import { Gathered } from '../../io/gathered.js';
+import { enter, leave } from '../../task/at-work.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
+import { Http2Unsuited, type Http2User } from './http2-user.js';
 import type { SharedConnection } from './shared-connection.js';
-import { StreamUnsuited, type StreamUser } from './stream-user.js';
 import { FIRST_WINDOW, narrow, wider } from './window-growth.js';
 
 /** Bytes that may wait to be sent before whoever writes is told to wait. */
@@ -23,9 +23,9 @@ const INPUT = { OPEN: 0, ENDED: 1, BROKEN: 2, CLOSED: 3, FAILED: 4, TOLD: 5 } as
  * One request and its response on an HTTP/2 connection to a backend. What comes while the client's side is busy is held here: it is no
  * more than the stream's window.
  */
-export class BackendStream implements Channel, Expiring {
+export class Http2BackendStream implements Channel, Expiring {
   owner: ChannelOwner;
-  readonly user: StreamUser;
+  readonly user: Http2User;
   readonly deadline: Deadline = new Deadline(this);
   /** 0 until its head is sent. */
   id = 0;
@@ -67,7 +67,7 @@ export class BackendStream implements Channel, Expiring {
   /** The read of the connection in which it got data last. */
   #lastRead = 0;
 
-  constructor(connection: SharedConnection, owner: ChannelOwner, user: StreamUser, now: number) {
+  constructor(connection: SharedConnection, owner: ChannelOwner, user: Http2User, now: number) {
     this.#c = connection;
     this.#openedAt = now;
     this.owner = owner;
@@ -187,7 +187,7 @@ export class BackendStream implements Channel, Expiring {
   #awaitSettings(): void {
     if (this.#c.settled) {
       const before = enter(this.owner.r);
-      this.failed(new StreamUnsuited('upstream does not accept extended CONNECT'));
+      this.failed(new Http2Unsuited('upstream does not accept extended CONNECT'));
       leave(before);
     }
   }
@@ -456,7 +456,7 @@ export class BackendStream implements Channel, Expiring {
   }
 }
 
-function deliverHeld(stream: BackendStream): void {
+function deliverHeld(stream: Http2BackendStream): void {
   const before = enter(stream.owner.r);
   stream.deliver();
   leave(before);

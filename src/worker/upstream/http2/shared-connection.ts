@@ -1,6 +1,5 @@
 // Longer than most: what each kind of frame does to a connection and its streams.
-import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/lib/end-of-tick.js';
-import { endFailedWork, enter, leave } from '../../client/at-work.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { ReceiveWindow, SendWindow } from '../../http/http2-frames/flow-window.js';
 import {
   FrameReader,
@@ -28,13 +27,14 @@ import {
 } from '../../http/http2-frames/protocol.js';
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { readSettings, sendSettings } from '../../http/http2-frames/settings.js';
-import { StreamTable } from '../../http/http2-frames/stream-table.js';
+import { Http2StreamTable } from '../../http/http2-frames/stream-table.js';
+import { endFailedWork, enter, leave } from '../../task/at-work.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
-import { BackendStream } from './backend-stream.js';
+import { Http2BackendStream } from './backend-stream.js';
 import { ControlGuard } from './control-guard.js';
-import type { StreamPool } from './stream-pool.js';
-import { StreamRefused, type StreamUser } from './stream-user.js';
+import type { Http2Pool } from './http2-pool.js';
+import { Http2Refused, type Http2User } from './http2-user.js';
 import { FIRST_WINDOW } from './window-growth.js';
 
 /** Bytes that may wait for a backend that does not read; then nothing more is read from it. */
@@ -71,20 +71,20 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   retired = false;
   /** Streams that there ever were. */
   requests = 0;
-  readonly #pool: StreamPool | undefined;
+  readonly #pool: Http2Pool | undefined;
   readonly #frames = new FrameReader(DEFAULT_FRAME);
   readonly #decoder = new HpackDecoder('upstream', 0);
   readonly #block = new HeaderBlock();
   readonly #guard = new ControlGuard();
   readonly #receive = new ReceiveWindow(MAX_WINDOW);
   /** Those whose heads were sent, by their identifiers. */
-  readonly #streams = new StreamTable<BackendStream>();
+  readonly #streams = new Http2StreamTable<Http2BackendStream>();
   /** Streams whose heads were not sent, and may not be before the connection is ready. */
-  #waiting: BackendStream[] = [];
+  #waiting: Http2BackendStream[] = [];
   /** Those that have something to send, in the order of their turns. */
-  #due: BackendStream[] = [];
+  #due: Http2BackendStream[] = [];
   /** Those that wait for room in the connection's window. */
-  #starved: BackendStream[] = [];
+  #starved: Http2BackendStream[] = [];
   #lastId = -1;
   /** What the backend lets each stream send at first. */
   #initialWindow = DEFAULT_WINDOW;
@@ -96,18 +96,18 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   #most = BEFORE_SETTINGS;
   #continuations = 0;
   /** The stream of the DATA frame at hand. */
-  #dataStream: BackendStream | null = null;
+  #dataStream: Http2BackendStream | null = null;
   #asked = false;
   #flushing = false;
   #readAt = 0;
   /** How often something was read. */
   reads = 0;
   /** Those that hold small pieces of this read. */
-  #gathering: BackendStream[] = [];
+  #gathering: Http2BackendStream[] = [];
   closed = false;
 
   /** Undefined `pool`: it is for one request. */
-  constructor(pool: StreamPool | undefined) {
+  constructor(pool: Http2Pool | undefined) {
     this.#pool = pool;
   }
 
@@ -124,15 +124,15 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** Opens a stream. If the connection is not {@link usable}, its owner hears when it is. */
-  open(owner: ChannelOwner, user: StreamUser, now: number): BackendStream {
-    const stream = new BackendStream(this, owner, user, now);
+  open(owner: ChannelOwner, user: Http2User, now: number): Http2BackendStream {
+    const stream = new Http2BackendStream(this, owner, user, now);
     this.requests++;
     this.#waiting.push(stream);
     return stream;
   }
 
   /** The head of a stream is about to be sent. */
-  opened(stream: BackendStream): void {
+  opened(stream: Http2BackendStream): void {
     const at = this.#waiting.indexOf(stream);
     this.#waiting.splice(at, 1);
     this.#lastId += 2;
@@ -145,7 +145,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** A stream's owner has given it up, or has got all of it. */
-  streamClosed(stream: BackendStream): void {
+  streamClosed(stream: Http2BackendStream): void {
     if (stream.id === 0) {
       const at = this.#waiting.indexOf(stream);
       if (at !== -1) {
@@ -195,7 +195,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** A stream has something to send: it leaves at the end of the tick, with that of others. */
-  sendSoon(stream: BackendStream): void {
+  sendSoon(stream: Http2BackendStream): void {
     if (stream.queued) {
       return;
     }
@@ -268,7 +268,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     this.#flush();
   }
 
-  #tellWaiting(tell: (stream: BackendStream) => void): void {
+  #tellWaiting(tell: (stream: Http2BackendStream) => void): void {
     for (const stream of [...this.#waiting]) {
       if (stream.closed) {
         continue;
@@ -300,7 +300,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** Has what a stream holds given to its owner once all of this read is looked at. */
-  deliverAfterRead(stream: BackendStream): void {
+  deliverAfterRead(stream: Http2BackendStream): void {
     this.#gathering.push(stream);
   }
 
@@ -351,7 +351,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** Nothing more comes, nothing more can be sent: all streams hear of it. */
-  #over(tell: (stream: BackendStream) => void): void {
+  #over(tell: (stream: Http2BackendStream) => void): void {
     const streams = [...this.#streams.all(), ...this.#waiting];
     this.close();
     for (const stream of streams) {
@@ -484,7 +484,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** The stream of the frame; undefined if it is over, or was never there, which ends the connection. */
-  #stream(what: string): BackendStream | undefined {
+  #stream(what: string): Http2BackendStream | undefined {
     const { streamId } = this.#frames;
     const stream = this.#streams.get(streamId);
     if (stream === undefined && (streamId > this.#lastId || streamId % 2 === 0)) {
@@ -546,7 +546,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     }
   }
 
-  #dataEnd(stream: BackendStream, length: number): void {
+  #dataEnd(stream: Http2BackendStream, length: number): void {
     this.#dataStream = null;
     if ((this.#frames.flags & FLAG.END_STREAM) !== 0) {
       const before = enter(stream.owner.r);
@@ -558,7 +558,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   }
 
   /** A stream comes to its end for what the backend did. */
-  #break(stream: BackendStream, problem: string): void {
+  #break(stream: Http2BackendStream, problem: string): void {
     const before = enter(stream.owner.r);
     stream.inputBroken(problem);
     leave(before);
@@ -638,7 +638,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     }
   }
 
-  #readSection(stream: BackendStream, ended: boolean, bytes: Buffer, start: number, end: number): void {
+  #readSection(stream: Http2BackendStream, ended: boolean, bytes: Buffer, start: number, end: number): void {
     const { user } = stream;
     if (stream.inClosed) {
       stream.inputBroken(`upstream sent frame for closed stream ${stream.id}`);
@@ -684,7 +684,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
     const before = enter(stream.owner.r);
     stream.resetByPeer();
     if (code === ERROR_CODE.REFUSED_STREAM && !stream.user.answered) {
-      stream.failed(new StreamRefused(problem));
+      stream.failed(new Http2Refused(problem));
     } else if (code !== ERROR_CODE.NO_ERROR || !complete) {
       stream.inputBroken(problem, code);
     }
@@ -819,7 +819,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
       if (stream.user.answered) {
         stream.inputBroken(problem);
       } else {
-        stream.failed(new StreamRefused(problem));
+        stream.failed(new Http2Refused(problem));
       }
       leave(before);
     }

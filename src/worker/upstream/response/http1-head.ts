@@ -1,8 +1,8 @@
-import { lowerAscii } from '../../../shared/lib/ascii-case.js';
-import { latin1 } from '../../../shared/lib/latin1.js';
 import type { Level } from '../../../shared/log/level.js';
-import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
+import { ERROR, WARN } from '../../../shared/log/level.js';
+import { latin1 } from '../../bytes/latin1.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/syntax/header-line.js';
+import { lowerAscii } from '../../text/ascii-case.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE, HEAD_OK, isInterim } from './head-codes.js';
 import { HeaderKind, type HeaderKinds } from './header-kinds.js';
 import type { ResponseHeader, UpstreamHead } from './upstream-head.js';
@@ -73,7 +73,7 @@ function readLines(
     pos += length;
     progress.inHeaders = true;
     if (head.connectionClose && isInterim(head.status)) {
-      reporter.log(ERR, `upstream sent HTTP/1.0 response with ${head.status === 103 ? 'early hints' : `status ${head.status}`}`);
+      reporter.log(ERROR, `upstream sent HTTP/1.0 response with ${head.status === 103 ? 'early hints' : `status ${head.status}`}`);
       return HEAD_INVALID;
     }
   }
@@ -98,7 +98,7 @@ function readLines(
       }
       return isInterim(head.status) ? HEAD_INTERIM : HEAD_OK;
     } else {
-      reporter.log(ERR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
+      reporter.log(ERROR, `upstream sent invalid header: ${line.quoteInvalid(bytes)}`);
       return HEAD_INVALID;
     }
   }
@@ -121,7 +121,7 @@ export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buff
     } else if (code === LINE_END) {
       return line.next;
     } else if (code !== LINE_IGNORED) {
-      reporter.log(ERR, `upstream sent invalid trailer: ${line.quoteInvalid(bytes)}`);
+      reporter.log(ERROR, `upstream sent invalid trailer: ${line.quoteInvalid(bytes)}`);
       return -1;
     }
   }
@@ -223,9 +223,9 @@ export function addHeader(head: UpstreamHead, kinds: HeaderKinds, reporter: Repo
 /** As {@link addHeader}, of a header whose parts and kind are known. */
 export function takeHeader(head: UpstreamHead, reporter: Reporter, name: string, lower: string, value: string, givenKind: number): boolean {
   let kind = givenKind;
-  const plain = kind & ~HeaderKind.HIDDEN;
-  if (plain !== HeaderKind.OTHER && !isInterim(head.status)) {
-    switch (plain) {
+  const base = kind & ~HeaderKind.HIDDEN;
+  if (base !== HeaderKind.OTHER && !isInterim(head.status)) {
+    switch (base) {
       case HeaderKind.CONTENT_LENGTH:
         if (!readContentLength(head, reporter, name, value)) {
           return false;
@@ -253,7 +253,7 @@ export function takeHeader(head: UpstreamHead, reporter: Reporter, name: string,
       case HeaderKind.XA_EXPIRES:
       case HeaderKind.XA_REDIRECT:
       case HeaderKind.XA_LIMIT_RATE: {
-        const before = head.header(plain);
+        const before = head.header(base);
         if (before !== undefined) {
           reporter.log(WARN, `${duplicate(name, value, before)}, ignored`);
           kind = HeaderKind.DROPPED;
@@ -274,7 +274,7 @@ const duplicate = (name: string, value: string, before: ResponseHeader): string 
 function readContentLength(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
   const before = head.header(HeaderKind.CONTENT_LENGTH);
   if (before !== undefined) {
-    reporter.log(ERR, duplicate(name, value, before));
+    reporter.log(ERROR, duplicate(name, value, before));
     return false;
   }
   if (head.has(HeaderKind.TRANSFER_ENCODING)) {
@@ -282,7 +282,7 @@ function readContentLength(head: UpstreamHead, reporter: Reporter, name: string,
   }
   const length = parseLength(value);
   if (length === -1) {
-    reporter.log(ERR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
+    reporter.log(ERROR, `upstream sent invalid "Content-Length" header: "${name}: ${value}"`);
     return false;
   }
   head.contentLength = length;
@@ -308,14 +308,14 @@ function parseLength(value: string): number {
 function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: string, value: string): boolean {
   const before = head.header(HeaderKind.TRANSFER_ENCODING);
   if (before !== undefined) {
-    reporter.log(ERR, duplicate(name, value, before));
+    reporter.log(ERROR, duplicate(name, value, before));
     return false;
   }
   if (head.has(HeaderKind.CONTENT_LENGTH)) {
     return bothFramings(reporter);
   }
   if (value.toLowerCase() !== 'chunked') {
-    reporter.log(ERR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
+    reporter.log(ERROR, `upstream sent unknown "Transfer-Encoding": "${value}"`);
     return false;
   }
   head.chunked = true;
@@ -323,6 +323,6 @@ function readTransferEncoding(head: UpstreamHead, reporter: Reporter, name: stri
 }
 
 function bothFramings(reporter: Reporter): false {
-  reporter.log(ERR, 'upstream sent "Content-Length" and "Transfer-Encoding" headers at the same time');
+  reporter.log(ERROR, 'upstream sent "Content-Length" and "Transfer-Encoding" headers at the same time');
   return false;
 }

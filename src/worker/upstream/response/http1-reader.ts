@@ -1,4 +1,4 @@
-import { ERROR as ERR, WARN } from '../../../shared/log/level.js';
+import { ERROR, WARN } from '../../../shared/log/level.js';
 import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../http/syntax/chunked-body.js';
 import type { HeaderKinds } from './header-kinds.js';
 import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
@@ -109,7 +109,7 @@ export class Http1Reader implements HeadProgress {
       }
       return this.#ended(head, reporter, chunked.next, end, 'final chunk');
     }
-    reporter.log(ERR, 'upstream sent invalid chunked response');
+    reporter.log(ERROR, 'upstream sent invalid chunked response');
     return false;
   }
 
@@ -123,7 +123,7 @@ export class Http1Reader implements HeadProgress {
     }
     if (behind === 0) {
       if (size === this.#trailerLimit) {
-        reporter.log(ERR, 'upstream sent too big trailers');
+        reporter.log(ERROR, 'upstream sent too big trailers');
         return false;
       }
       this.#trailers = all;

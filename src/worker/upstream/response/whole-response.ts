@@ -1,5 +1,5 @@
 import { type Level, WARN } from '../../../shared/log/level.js';
-import { Gathered } from '../../io/gathered.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_NONE, HEAD_OK } from './head-codes.js';
 import { HeaderKinds } from './header-kinds.js';
 import type { Reporter } from './http1-head.js';

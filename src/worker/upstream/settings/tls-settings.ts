@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { ClientTask } from '../../client/client-task.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { CertificateCache } from '../../tls/settings.js';
 
 /** A certificate or a key, by the name that the configuration gives it. */

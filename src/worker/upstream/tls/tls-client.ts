@@ -1,10 +1,10 @@
 import { isIPv4 } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
-import { ERROR as ERR } from '../../../shared/log/level.js';
-import { network } from '../../../shared/net/engine/network.js';
-import type { BackendTls } from '../../../shared/net/secure-backend-socket.js';
-import { runtimePart } from '../../client/protocol-runtime.js';
+import { ERROR } from '../../../shared/log/level.js';
+import { network } from '../../net/engine/network.js';
+import type { BackendTls } from '../../net/secure-backend-socket.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
@@ -152,7 +152,7 @@ export class TlsClient implements UpstreamTls {
       const key = sslCertificateKey!.eval(u.r);
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
-      u.log(ERR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+      u.log(ERROR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
       return null;
     }
   }

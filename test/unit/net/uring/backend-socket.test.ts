@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import t from 'tap';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { UringBackendSocket } from '../../../../src/shared/net/uring/uring-backend-socket.js';
+import { UringBackendSocket } from '../../../../src/worker/net/uring/uring-backend-socket.js';
 import { NotingOwner } from '../../../support/accepted.js';
 import { needsRing, ring } from '../../../support/ring.js';
 import { socketPath } from '../../../support/socket-path.js';

@@ -1,12 +1,12 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
+import { loadNative, type Native } from '../../../../src/shared/native/native.js';
 import { DatagramHandle } from '../../../../src/shared/net/datagram-handle.js';
 import type { DatagramSocket, DatagramTaker } from '../../../../src/shared/net/datagram-socket.js';
 import { ipAddress } from '../../../../src/shared/net/socket-addresses.js';
 import { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { UringDatagramSocket } from '../../../../src/shared/net/uring/uring-datagram-socket.js';
+import { UringDatagramSocket } from '../../../../src/worker/net/uring/uring-datagram-socket.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { needsRing, ring } from '../../../support/ring.js';
 import { waitFor } from '../../../support/wait.js';

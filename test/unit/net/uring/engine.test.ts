@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
+import { loadNative, type Native } from '../../../../src/shared/native/native.js';
 import { type Endpoint, Kind, UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { Ring } from '../../../../src/shared/net/uring/ring.js';
 import { needsRing } from '../../../support/ring.js';

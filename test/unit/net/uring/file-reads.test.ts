@@ -2,11 +2,11 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
-import { type FileTaker, PRESENT_MOST, READ_MOST } from '../../../../src/shared/net/file-reads.js';
+import { loadNative, type Native } from '../../../../src/shared/native/native.js';
 import { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { ReadMemory } from '../../../../src/shared/net/uring/read-memory.js';
-import { UringFileReads } from '../../../../src/shared/net/uring/uring-file-reads.js';
+import { type FileTaker, PRESENT_MOST, READ_MOST } from '../../../../src/worker/net/file-reads.js';
+import { ReadMemory } from '../../../../src/worker/net/uring/read-memory.js';
+import { UringFileReads } from '../../../../src/worker/net/uring/uring-file-reads.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { needsRing, ring } from '../../../support/ring.js';
 import { waitFor } from '../../../support/wait.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
+import type { UringClientSocket } from '../../../../src/worker/net/uring/uring-client-socket.js';
 import { readAll } from '../../../support/accepted.js';
 import { needsRing, pairOnRing, ring } from '../../../support/ring.js';
 import { waitFor } from '../../../support/wait.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadNative, type Native } from '../../../../src/shared/lib/native/native.js';
+import { loadNative, type Native } from '../../../../src/shared/native/native.js';
 import { kernelTooOld } from '../../../../src/shared/net/engine/trial.js';
 import { Region } from '../../../../src/shared/net/uring/memory.js';
 import { ReceiveBuffers } from '../../../../src/shared/net/uring/receive-buffers.js';

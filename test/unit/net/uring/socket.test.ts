@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { ListenSocket, plainSpec } from '../../../../src/shared/net/listen-socket.js';
+import { bareSpec, ListenSocket } from '../../../../src/shared/net/listen-socket.js';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../../../src/shared/net/uring/uring-client-socket.js';
-import { UringListener } from '../../../../src/shared/net/uring/uring-listener.js';
+import type { UringClientSocket } from '../../../../src/worker/net/uring/uring-client-socket.js';
+import { UringListener } from '../../../../src/worker/net/uring/uring-listener.js';
 import { fill, readAll } from '../../../support/accepted.js';
 import { needsRing, pairOnRing, ring } from '../../../support/ring.js';
 
@@ -307,7 +307,7 @@ t.test('an error with what was held ends one request, and what others on the con
 t.test('a client that comes as one of two stops accepting', needsRing, async (t) => {
   const { native } = engine;
   const accepted: UringClientSocket[] = [];
-  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   const [first, second] = [0, 1].map(() => new UringListener(engine, 2, (socket) => accepted.push(socket)));
   t.teardown(() => {
     second!.close();
@@ -335,7 +335,7 @@ t.test('whoever works for long takes no turns, and accepts nevertheless', needsR
   const { native } = engine;
   const endpoints = engine.endpoints;
   const accepted: UringClientSocket[] = [];
-  const listening = ListenSocket.bind({ ...plainSpec('ipv4', '127.0.0.1'), backlog: 511 });
+  const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   t.teardown(() => listening.close());
   const listener = new UringListener(engine, 2, (socket) => accepted.push(socket));
   t.equal(listener.open(listening.fd, 511), 0);

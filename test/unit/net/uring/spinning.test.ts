@@ -1,6 +1,6 @@
 import t from 'tap';
-import { AtTickEnd, endOfTick } from '../../../../src/shared/lib/end-of-tick.js';
 import { waitIn } from '../../../../src/shared/net/uring/turns.js';
+import { AtTickEnd, endOfTick } from '../../../../src/shared/time/end-of-tick.js';
 
 /** A ring with nothing to do, and how often it was served. */
 function idleRing() {

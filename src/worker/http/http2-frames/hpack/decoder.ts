@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { latin1 } from '../../../../shared/lib/latin1.js';
+import { latin1 } from '../../../bytes/latin1.js';
 import { Field, FieldName } from './field.js';
 import { DEFAULT_TABLE_SIZE, FieldTable } from './field-table.js';
 import { decodeHuffman } from './huffman-decode.js';

@@ -1,4 +1,4 @@
-import { lowerAscii } from '../../../../shared/lib/ascii-case.js';
+import { lowerAscii } from '../../../text/ascii-case.js';
 import { DEFAULT_TABLE_SIZE } from './field-table.js';
 import { encodeHuffman, huffmanLength } from './huffman-encode.js';
 import { STATIC_COUNT, staticIndexOf } from './static-table.js';

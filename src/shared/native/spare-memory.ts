@@ -1,0 +1,80 @@
+// Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's
+// compilers leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
+import { getHeapCodeStatistics, getHeapStatistics } from 'node:v8';
+import { garbageCollector } from '../system/garbage.js';
+import { setTimer } from '../time/timer.js';
+import { loadLibrary } from './native.js';
+
+/** What has been done when the first look is taken, in milliseconds after the start. */
+const FIRST_LOOK = 1500;
+const SHORTEST = 5000;
+const LONGEST = 80_000;
+/** One request in this many milliseconds, or fewer, is next to nothing. */
+const IDLE = 1000;
+/** So many bytes of new code mean that the compilers were at work. */
+const CODE = 256 * 1024;
+/** A collection of a larger heap would take too long. */
+const SMALL_HEAP = 64 * 1024 * 1024;
+/** So much work that a collection is worth it, once nothing more is asked. */
+const MUCH_WORK = 10_000;
+
+/**
+ * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's
+ * after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
+ */
+export function giveSpareMemoryBack(work: () => number): void {
+  new SpareMemory(work).begin();
+}
+
+class SpareMemory {
+  readonly #work: () => number;
+  readonly #trim = loadTrim();
+  #done = 0;
+  #looked = performance.now();
+  #collectedAt = -MUCH_WORK;
+  #code = codeSize();
+  #interval = SHORTEST;
+
+  constructor(work: () => number) {
+    this.#work = work;
+  }
+
+  begin(): void {
+    setTimer(this.#look, FIRST_LOOK).unref();
+  }
+
+  readonly #look = (): void => {
+    const work = this.#work();
+    const now = performance.now();
+    const idle = (work - this.#done) * IDLE <= now - this.#looked;
+    this.#looked = now;
+    this.#done = work;
+    this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
+    const collects = idle && work - this.#collectedAt >= MUCH_WORK && getHeapStatistics().total_physical_size < SMALL_HEAP;
+    if (collects) {
+      this.#collectedAt = work;
+      // Lets go of the memory where garbage was, too.
+      garbageCollector()({ type: 'major', flavor: 'last-resort' });
+    }
+    const code = codeSize();
+    if (collects || code - this.#code > CODE) {
+      this.#trim?.(0);
+    }
+    this.#code = collects ? code : Math.max(code, this.#code);
+    setTimer(this.#look, this.#interval).unref();
+  };
+}
+
+function codeSize(): number {
+  return getHeapCodeStatistics().code_and_metadata_size;
+}
+
+/** malloc_trim, in a thread; other libraries than GNU's have none. */
+function loadTrim(): ((keep: number) => void) | undefined {
+  try {
+    const library = loadLibrary();
+    return typeof library === 'string' ? undefined : library.findForThread('int malloc_trim(size_t)');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+import type { ConfigContext } from '../../shared/config/define.js';
+import type { Subject } from '../../shared/value/subject.js';
+
+/** Reads the `$name` of a variable that a directive makes; returns it without the `$` (nginx: ngx_http_add_variable). */
+export function variableName<R extends Subject>(text: string, arg: number, ctx: ConfigContext<R>): string {
+  if (!text.startsWith('$') || text === '$') {
+    ctx.fail(`invalid variable name "${text}"`, { arg, hint: text.startsWith('$') ? 'a name is missing after `$`' : `write \`$${text}\`` });
+  }
+  return text.slice(1);
+}

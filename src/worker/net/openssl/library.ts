@@ -1,0 +1,178 @@
+// The OpenSSL that Node itself uses, whose functions the executable exports. Whoever passes an address on takes care that it is still one.
+import { type Library, loadLibrary } from '../../../shared/native/native.js';
+
+/** What SSL_get_error says of a call that brought nothing. */
+export const WANT_READ = 2;
+export const ZERO_RETURN = 6;
+
+const NO_RENEGOTIATION = 0x40000000;
+/** SSL_OP_NO_TX_CERTIFICATE_COMPRESSION and SSL_OP_NO_RX_CERTIFICATE_COMPRESSION. */
+const NO_COMPRESSED_CERTIFICATES = 2 ** 32;
+const NO_COMPRESSED_FROM_CLIENTS = 2 ** 33;
+/** TLSEXT_comp_cert_brotli, _zstd and _zlib: what makes certificates shortest first. */
+const CODINGS = new Int32Array([2, 3, 1]);
+/** SSL_OP_NO_ANTI_REPLAY: without it, tickets name sessions that one worker alone knows. */
+const NO_ANTI_REPLAY = 2 ** 24;
+const HELLO_GOES_ON = 1;
+/** Bytes of a description of an error, at most. */
+const ERROR_LENGTH = 256;
+
+/** What {@link OpenSsl.readEarly} says. */
+export const EARLY_READ = 1;
+export const EARLY_OVER = 2;
+
+/** OpenSSL's functions, on addresses of what they work on. */
+export interface OpenSsl {
+  /** Has `seen` called with each connection of a server's context whose hello comes. */
+  watchHellos(context: number): void;
+  /** Has `seen` called with each connection of a client's context for all that it says, until {@link stopWatching}. */
+  watchMessages(context: number): void;
+  stopWatching(ssl: number): void;
+  /** The context of a connection. */
+  contextOf(ssl: number): number;
+  /** Where a connection takes records from, and where it puts them. */
+  input(ssl: number): number;
+  output(ssl: number): number;
+  /** Forgets what went wrong in this thread so far. */
+  clearErrors(): void;
+  /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake. */
+  startAnew(ssl: number): void;
+  /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
+  readEarly(ssl: number, into: Buffer, length: number, count: BigUint64Array): number;
+  /** SSL_write_early_data: encrypts for a client that has not finished its handshake. Returns 1 unless the connection is broken. */
+  writeEarly(ssl: number, bytes: Buffer, length: number, count: BigUint64Array): number;
+  /** The handshake is over: who is there has shown that it is there now. */
+  finished(ssl: number): boolean;
+  /** What went wrong first, as OpenSSL writes it: error:CODE:LIBRARY::REASON. Empty when nothing did. */
+  firstError(): string;
+  /** SSL_read: decrypts into memory of so many bytes. */
+  read(ssl: number, into: Buffer, length: number): number;
+  /** SSL_write: the bytes' length, unless the connection is broken. */
+  write(ssl: number, bytes: Buffer, length: number): number;
+  /** SSL_get_error for what a call returned. */
+  error(ssl: number, result: number): number;
+  /** SSL_shutdown: puts an alert into the output that says that this is the end. */
+  shutdown(ssl: number): number;
+  /** Whether a later connection can go on with the session that a connection has now. */
+  resumable(ssl: number): boolean;
+  /** Lets nobody begin another handshake on a connection. */
+  forbidRenegotiation(ssl: number): void;
+  /** BIO_write and BIO_read. */
+  put(bio: number, bytes: Buffer, length: number): number;
+  take(bio: number, into: Buffer, length: number): number;
+  /** How many bytes a BIO holds. */
+  waiting(bio: number): number;
+}
+
+/** OpenSSL's functions; `seen` is told of hellos. Or why they are not to be had. */
+export function loadOpenSsl(seen: (ssl: number) => void): OpenSsl | string {
+  const library = loadLibrary();
+  if (typeof library === 'string') {
+    return library;
+  }
+  try {
+    return bind(library, seen);
+  } catch (error) {
+    return `OpenSSL cannot be called: ${(error as Error).message}`;
+  }
+}
+
+/** What is done to contexts, by their addresses. */
+export interface ContextCalls {
+  /** Makes the context's certificates ready to leave in all codings that OpenSSL has here. Returns false when none is left to send. */
+  compressCertificates(context: number): boolean;
+  /** Has a context's tickets allow so many bytes of early data, as often as a ticket is used. */
+  allowEarlyData(context: number, bytes: number): void;
+  /** Whether OpenSSL can compress certificates, which this context shows. It is not to be used for anything else. */
+  canCompress(context: number): boolean;
+}
+
+/** What OpenSSL does to contexts, or why it cannot be asked to. */
+export function loadContextCalls(): ContextCalls | string {
+  const library = loadLibrary();
+  if (typeof library === 'string') {
+    return library;
+  }
+  try {
+    const compress = library.find('int SSL_CTX_compress_certs(intptr_t, int)');
+    const setOptions = library.find('uint64_t SSL_CTX_set_options(intptr_t, uint64_t)');
+    const clearOptions = library.find('uint64_t SSL_CTX_clear_options(intptr_t, uint64_t)');
+    const prefer = library.find('int SSL_CTX_set1_cert_comp_preference(intptr_t, void *, size_t)');
+    const allow = library.find('int SSL_CTX_set_max_early_data(intptr_t, uint32_t)');
+    return {
+      allowEarlyData(context, bytes) {
+        allow(context, bytes);
+        setOptions(context, NO_ANTI_REPLAY);
+      },
+      compressCertificates(context) {
+        setOptions(context, NO_COMPRESSED_FROM_CLIENTS);
+        clearOptions(context, NO_COMPRESSED_CERTIFICATES);
+        return prefer(context, CODINGS, CODINGS.length) === 1 && compress(context, 0) > 0;
+      },
+      canCompress: (context) => prefer(context, CODINGS, CODINGS.length) === 1,
+    };
+  } catch (error) {
+    return `OpenSSL cannot be called: ${(error as Error).message}`;
+  }
+}
+
+function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
+  const { find } = library;
+  const setHelloCallback = find('void SSL_CTX_set_client_hello_cb(intptr_t, void *, intptr_t)');
+  const setOptions = find('uint64_t SSL_set_options(intptr_t, uint64_t)');
+  const hello = library.callback('int SluiceHello(intptr_t, intptr_t, intptr_t)', (ssl) => {
+    seen(ssl!);
+    return HELLO_GOES_ON;
+  });
+  const setMessageCallback = find('void SSL_CTX_set_msg_callback(intptr_t, void *)');
+  const removeMessageCallback = find('void SSL_set_msg_callback(intptr_t, intptr_t)');
+  const message = library.callback('void SluiceMessage(int, int, int, intptr_t, size_t, intptr_t, intptr_t)', (...said) => {
+    seen(said[5]!);
+    return undefined;
+  });
+  const nextError = find('unsigned long ERR_get_error()');
+  const describe = find('void ERR_error_string_n(unsigned long, void *, size_t)');
+  const sessionOf = find('intptr_t SSL_get_session(intptr_t)');
+  const isResumable = find('int SSL_SESSION_is_resumable(intptr_t)');
+  const setInfoCallback = find('void SSL_set_info_callback(intptr_t, intptr_t)');
+  const clear = find('int SSL_clear(intptr_t)');
+  const isFinished = find('int SSL_is_init_finished(intptr_t)');
+  const text = Buffer.alloc(ERROR_LENGTH);
+  return {
+    watchHellos: (context) => setHelloCallback(context, hello, 0),
+    watchMessages: (context) => setMessageCallback(context, message),
+    stopWatching: (ssl) => removeMessageCallback(ssl, 0),
+    contextOf: find('intptr_t SSL_get_SSL_CTX(intptr_t)'),
+    input: find('intptr_t SSL_get_rbio(intptr_t)'),
+    output: find('intptr_t SSL_get_wbio(intptr_t)'),
+    startAnew(ssl) {
+      setInfoCallback(ssl, 0);
+      removeMessageCallback(ssl, 0);
+      clear(ssl);
+    },
+    readEarly: find('int SSL_read_early_data(intptr_t, void *, size_t, void *)'),
+    writeEarly: find('int SSL_write_early_data(intptr_t, void *, size_t, void *)'),
+    finished: (ssl) => isFinished(ssl) === 1,
+    clearErrors: find('void ERR_clear_error()'),
+    firstError() {
+      const code = nextError();
+      if (code === 0) {
+        return '';
+      }
+      describe(code, text, text.length);
+      return text.toString('latin1', 0, text.indexOf(0));
+    },
+    read: find('int SSL_read(intptr_t, void *, int)'),
+    write: find('int SSL_write(intptr_t, void *, int)'),
+    error: find('int SSL_get_error(intptr_t, int)'),
+    shutdown: find('int SSL_shutdown(intptr_t)'),
+    resumable(ssl) {
+      const session = sessionOf(ssl);
+      return session !== 0 && isResumable(session) === 1;
+    },
+    forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
+    put: find('int BIO_write(intptr_t, void *, int)'),
+    take: find('int BIO_read(intptr_t, void *, int)'),
+    waiting: find('size_t BIO_ctrl_pending(intptr_t)'),
+  };
+}

@@ -1,0 +1,147 @@
+// What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives
+// null, and callers use its sockets instead.
+import type { X509Certificate } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { type SecureContext, TLSSocket } from 'node:tls';
+import { type ByteHandle, handleBinding, type WriteRequest } from '../../shared/net/handle-binding.js';
+import type { ConnectionHandle } from '../../shared/net/handle-socket.js';
+
+/** What was agreed on a TLS connection, as Node's native object tells it. */
+export interface CipherState {
+  getProtocol(): string | null;
+  getCipher(): { readonly name: string } | undefined;
+  /** The session in DER. */
+  getSession(): Buffer | undefined;
+  isSessionReused(): boolean;
+  getALPNNegotiatedProtocol(): string | false;
+  /** The name in the client's hello. */
+  getServername(): string | false;
+  /** Why the peer's certificate is not trusted; its `code` is OpenSSL's name for it. */
+  verifyError(): (Error & { readonly code: string }) | null | undefined;
+}
+
+/** The cipher of one of Node's sockets; null once it is closed. */
+export function cipherOf(socket: TLSSocket): CipherState | null {
+  return (socket as unknown as { readonly _handle: CipherState | null })._handle;
+}
+
+/** The certificate of a cipher's peer; undefined when there is none, and once the cipher is gone. */
+export function certificateOf(cipher: CipherState | null): X509Certificate | undefined {
+  // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
+  const { getPeerX509Certificate } = TLSSocket.prototype;
+  return getPeerX509Certificate.call({ _handle: cipher } as unknown as TLSSocket) ?? undefined;
+}
+
+/** What a socket of Node's shows of what was written to it. */
+interface WritingSocket {
+  readonly _handle: { readonly _parent?: { readonly writeQueueSize?: number } } | null;
+  readonly _writableState: { readonly length: number; readonly writelen: number };
+}
+
+/** As much as a cipher encrypts in one go. */
+const RECORD = 16 * 1024;
+
+/**
+ * Whether the kernel has all that was written to a socket. One with a cipher hears that a write is over only in the next iteration of the
+ * event loop, and an answer may come before; the handle below the cipher knows at once.
+ */
+export function isFlushed(socket: Socket): boolean {
+  if (socket.writableLength === 0) {
+    return true;
+  }
+  const { _handle, _writableState: state } = socket as unknown as WritingSocket;
+  return !socket.connecting && state.length === state.writelen && state.length <= RECORD && _handle?._parent?.writeQueueSize === 0;
+}
+
+/** Node's cipher on top of a connection's handle, of a server or a client. */
+export interface CipherHandle extends ByteHandle, CipherState {
+  onread: ((this: CipherHandle) => void) | undefined;
+  onerror: ((error: Error) => void) | undefined;
+  /** Called on OpenSSL's stack: the cipher must not be destroyed then. May be called again. */
+  onhandshakedone: (() => void) | undefined;
+  onnewsession: ((id: Buffer, session: Buffer) => void) | undefined;
+  /** What node:net and the writers here take for the connection below. */
+  _parent?: ConnectionHandle;
+  useUserBuffer(buffer: Buffer): void;
+  readStart(): number;
+  readStop(): number;
+  shutdown(request: WriteRequest): number;
+  /** Takes bytes as if the connection below had brought them. */
+  receive(bytes: Buffer): void;
+  setVerifyMode(request: boolean, reject: boolean): void;
+  /** Names in the form of the extension: each behind its length. */
+  setALPNProtocols(names: Buffer): void;
+  setMaxSendFragment(bytes: number): number;
+  /** Has `onnewsession` called, and has the hello told first, until the next method. */
+  enableSessionCallbacks?(): void;
+  /** The hello need not be told. Before Node 26. */
+  endParser?(): void;
+  /** The same, since Node 26. */
+  clientHelloDone?(): void;
+  loadSession?(session: Buffer): void;
+  newSessionDone(): void;
+  /** Absent where a Node has another form of it; so may the sessions' be. */
+  setOCSPResponse?(response: Buffer): void;
+  /** Of a client: begins the handshake, for which the name of the server is set and the session that may go on. */
+  start(): void;
+  setServername(name: string): void;
+  setSession(session: Buffer): void;
+  /** Frees OpenSSL's part; afterwards nothing may be asked any more. */
+  destroySSL(): void;
+}
+
+interface TlsBinding {
+  wrap(...args: unknown[]): CipherHandle;
+}
+
+type Wrap = (handle: ConnectionHandle, context: SecureContext, isServer: boolean) => CipherHandle;
+
+let loaded: Wrap | null | undefined;
+
+/** What puts a cipher on a connection, or null where this Node does that otherwise. */
+export function cipherMaker(): Wrap | null {
+  if (loaded === undefined) {
+    try {
+      loaded = handleBinding() === null ? null : find();
+    } catch {
+      loaded = null;
+    }
+  }
+  return loaded;
+}
+
+// With a wrong number of arguments `wrap` ends the process, and the number is not the same in all versions: node:tls shows it.
+function find(): Wrap | null {
+  const binding = (process as unknown as { binding(name: string): TlsBinding }).binding('tls_wrap');
+  const { wrap } = binding;
+  let seen: readonly unknown[] = [];
+  let made: CipherHandle | undefined;
+  binding.wrap = (...args) => {
+    seen = args;
+    made = wrap(...args);
+    return made;
+  };
+  try {
+    new TLSSocket(new Duplex(), { isServer: true }).destroy();
+  } finally {
+    binding.wrap = wrap;
+  }
+  const both = ['useUserBuffer', 'receive', 'setALPNProtocols', 'setVerifyMode', 'destroySSL'] as const;
+  const servers = ['enableSessionCallbacks', 'loadSession', 'newSessionDone', 'setOCSPResponse'] as const;
+  const clients = ['start', 'setServername', 'setSession'] as const;
+  const methods = [...both, ...servers, ...clients];
+  const whole =
+    made !== undefined &&
+    methods.every((name) => typeof made?.[name] === 'function') &&
+    typeof (made.endParser ?? made.clientHelloDone) === 'function';
+  const [, , isServer, ...rest] = seen;
+  if (!whole || isServer !== true || rest.some((value) => value !== false)) {
+    return null;
+  }
+  return (handle, { context }, server) => {
+    const cipher = wrap(handle, context, server, ...rest);
+    cipher._parent = handle;
+    return cipher;
+  };
+}

@@ -1,0 +1,315 @@
+import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
+import type { SocketDemands } from '../../../shared/net/backend-socket.js';
+import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
+import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from '../../../shared/net/datagram-socket.js';
+import { addressAt, ipAddress, type KernelAddress, localAddress } from '../../../shared/net/socket-addresses.js';
+import { systemError } from '../../../shared/net/system-error.js';
+import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';
+import { Region, RingError } from '../../../shared/net/uring/memory.js';
+import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
+import { setTimer } from '../../../shared/time/timer.js';
+
+const [EINTR, EBADF, EAGAIN, EINVAL, ENOBUFS, ECANCELED] = [-4, -9, -11, -22, -105, -125];
+
+/** struct msghdr: its bytes, and where it says how long an address may be. */
+const HEADER = 56;
+const NAME_LENGTH = 8;
+/** struct io_uring_recvmsg_out, behind which the address and then the datagram are. */
+const FOUND = 16;
+const NAME = 28;
+/** As many bytes as a connection may bring in before anybody can say that it is enough. */
+const AT_ONCE = 64 * 1024;
+/** So many failures in turn, and it is tried again after so many milliseconds. */
+const PATIENCE = 16;
+const RETRY = 500;
+
+/** A process asks for the same of every datagram of sockets that are not connected. */
+let header: Region | undefined;
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly address: Buffer | null;
+}
+
+/** A UDP socket that receives through the ring. It sends at once: the kernel takes datagrams as they are. */
+export class UringDatagramSocket implements DatagramSocket, Endpoint {
+  readonly #engine: UringEngine;
+  readonly #fd: number;
+  /** What has the descriptor; null where it is this socket's own. */
+  readonly #handle: DatagramHandle | null;
+  readonly #index: number;
+  readonly #generation: number;
+  #taker: DatagramTaker | undefined = undefined;
+  /** Operations that will complete. */
+  #operations = 0;
+  #receiving = false;
+  #wanted = false;
+  #closed = false;
+  /** The ring knows of it no longer. */
+  #gone = false;
+  /** How often receiving failed in turn. */
+  #failures = 0;
+  /** What came while nobody wanted it. */
+  #held: Buffer[] = [];
+  /** What the kernel had no room for, and its bytes. */
+  #queue: Waiting[] = [];
+  #waiting = 0;
+
+  private constructor(engine: UringEngine, fd: number, handle: DatagramHandle | null) {
+    this.#engine = engine;
+    this.#fd = fd;
+    this.#handle = handle;
+    this.#index = engine.add(this);
+    this.#generation = engine.generation(this.#index);
+  }
+
+  /** Serves a bound socket in the place of its handle. */
+  static bound(engine: UringEngine, handle: DatagramHandle): UringDatagramSocket {
+    return new UringDatagramSocket(engine, handle.fd, handle);
+  }
+
+  /** A socket that only talks to one peer, perhaps from a local address. */
+  static connect(engine: UringEngine, peer: KernelAddress, demands: SocketDemands): UringDatagramSocket | Error {
+    const { native } = engine;
+    const fd = openDescriptor(native, peer.family, demands, true);
+    if (typeof fd !== 'number') {
+      return fd;
+    }
+    const code = native.connect(fd, peer.bytes, peer.bytes.length);
+    if (code < 0) {
+      native.close(fd);
+      return systemError(code, 'connect');
+    }
+    return new UringDatagramSocket(engine, fd, null);
+  }
+
+  local(): SocketAddress {
+    return localAddress(this.#engine.native, this.#fd);
+  }
+
+  // ---------------------------------------------------------------- receiving
+
+  receive(taker: DatagramTaker): number {
+    this.#taker = taker;
+    this.resume();
+    return 0;
+  }
+
+  pause(): void {
+    this.#wanted = false;
+    this.#cancel();
+  }
+
+  resume(): void {
+    if (this.#closed || this.#wanted) {
+      return;
+    }
+    this.#wanted = true;
+    this.#engine.ask(this);
+  }
+
+  #cancel(): void {
+    if (this.#receiving) {
+      this.#engine.ring.cancel(this.#engine.tag(Kind.DATAGRAM, this.#index), this.#generation);
+      this.#engine.wake();
+    }
+  }
+
+  submit(): boolean {
+    if (this.#closed) {
+      this.#removeWhenIdle();
+      return true;
+    }
+    if (!this.#wanted) {
+      return false;
+    }
+    if (!this.#receiving) {
+      this.#receive();
+    }
+    const held = this.#held.shift();
+    if (held === undefined) {
+      return false;
+    }
+    if (this.#held.length > 0) {
+      this.#engine.ask(this);
+    }
+    this.#taker!.datagram(held, '', 0);
+    return true;
+  }
+
+  #receive(): void {
+    const { ring, native, datagrams, receiveMost } = this.#engine;
+    const tag = this.#engine.tag(Kind.DATAGRAM, this.#index);
+    this.#receiving = true;
+    this.#operations++;
+    if (this.#handle === null) {
+      ring.receive(this.#fd, datagrams.group, receiveMost > 0 ? AT_ONCE : 0, tag, this.#generation);
+      return;
+    }
+    if (header === undefined) {
+      header = Region.map(native, HEADER);
+      header.bytes.writeUInt32LE(NAME, NAME_LENGTH);
+    }
+    ring.receiveMessages(this.#fd, datagrams.group, header.address(0, HEADER), tag, this.#generation);
+  }
+
+  completed(kind: number, result: number, flags: number): void {
+    if ((flags & MORE) === 0) {
+      this.#operations--;
+      if (kind === Kind.DATAGRAM) {
+        this.#receiving = false;
+      }
+    }
+    if (this.#closed || (kind === Kind.DATAGRAM && this.#wanted && !this.#receiving)) {
+      // Before a taker gets the bytes, who may throw.
+      this.#again(result);
+    }
+    if (kind === Kind.ROOM) {
+      this.#sendWaiting();
+    } else {
+      this.#received(result, flags);
+    }
+  }
+
+  /** Asks the ring for the next datagrams, later after several failures; a closed socket tells the ring to let it go. */
+  #again(result: number): void {
+    if (result < 0) {
+      this.#failures++;
+    }
+    if (this.#failures < PATIENCE || this.#closed) {
+      this.#engine.ask(this);
+    } else {
+      setTimer(ask, RETRY, this.#engine, this).unref();
+    }
+  }
+
+  #received(result: number, flags: number): void {
+    if ((flags & BUFFER) === 0) {
+      const usual = result === ECANCELED || result === ENOBUFS || result === EAGAIN || result === EINTR;
+      if (result < 0 && !usual && !this.#closed) {
+        this.#taker!.receiveFailed(result);
+      } else if (result === 0 && !this.#closed) {
+        this.#came(Buffer.alloc(0), '', 0);
+      }
+      return;
+    }
+    this.#failures = 0;
+    const { datagrams } = this.#engine;
+    const id = flags >>> BUFFER_SHIFT;
+    const bytes = datagrams.take(id);
+    try {
+      if (!this.#closed && result >= 0) {
+        this.#read(bytes, result);
+      }
+    } finally {
+      datagrams.give(id);
+    }
+  }
+
+  #read(bytes: Buffer, length: number): void {
+    if (this.#handle === null) {
+      this.#came(Buffer.from(bytes.subarray(0, length)), '', 0);
+      return;
+    }
+    const start = FOUND + NAME;
+    if (length < start || length > bytes.length) {
+      throw new RingError(`a datagram with its address has ${length} bytes`);
+    }
+    const { address = '', port = 0 } = addressAt(bytes, FOUND);
+    this.#came(Buffer.from(bytes.subarray(start, length)), address, port);
+  }
+
+  #came(bytes: Buffer, address: string, port: number): void {
+    if (this.#handle === null && (!this.#wanted || this.#held.length > 0)) {
+      this.#held.push(bytes);
+    } else {
+      this.#taker!.datagram(bytes, address, port);
+    }
+  }
+
+  // ---------------------------------------------------------------- sending
+
+  peer(address: string, port: number): DatagramPeer {
+    return { address, port, kernel: ipAddress(address, port)?.bytes };
+  }
+
+  send(bytes: Buffer): number {
+    return this.#send(bytes, null);
+  }
+
+  sendTo(bytes: Buffer, { kernel }: DatagramPeer): number {
+    return kernel === undefined ? EINVAL : this.#send(bytes, kernel);
+  }
+
+  #send(bytes: Buffer, address: Buffer | null): number {
+    if (this.#closed) {
+      return EBADF;
+    }
+    const code = this.#queue.length > 0 ? EAGAIN : this.#engine.native.sendDatagram(this.#fd, bytes, address);
+    if (code !== EAGAIN) {
+      return Math.min(code, 0);
+    }
+    if (this.#waiting > MOST_WAITING) {
+      return ENOBUFS;
+    }
+    this.#queue.push({ bytes, address });
+    this.#waiting += bytes.length;
+    if (this.#queue.length === 1) {
+      this.#awaitRoom();
+    }
+    return 0;
+  }
+
+  #awaitRoom(): void {
+    this.#operations++;
+    this.#engine.ring.awaitRoom(this.#fd, this.#engine.tag(Kind.ROOM, this.#index), this.#generation);
+    this.#engine.wake();
+  }
+
+  #sendWaiting(): void {
+    while (this.#queue.length > 0 && !this.#closed) {
+      const { bytes, address } = this.#queue[0]!;
+      if (this.#engine.native.sendDatagram(this.#fd, bytes, address) === EAGAIN) {
+        this.#awaitRoom();
+        return;
+      }
+      this.#waiting -= bytes.length;
+      this.#queue.shift();
+    }
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  close(): void {
+    if (this.#closed) {
+      return;
+    }
+    this.#closed = true;
+    this.#cancel();
+    this.#held = [];
+    if (this.#queue.length > 0) {
+      this.#queue = [];
+      this.#engine.ring.cancel(this.#engine.tag(Kind.ROOM, this.#index), this.#generation);
+      this.#engine.wake();
+    }
+    this.#removeWhenIdle();
+  }
+
+  #removeWhenIdle(): void {
+    if (this.#operations > 0 || this.#gone) {
+      return;
+    }
+    this.#gone = true;
+    this.#engine.remove(this.#index);
+    if (this.#handle === null) {
+      this.#engine.native.close(this.#fd);
+    } else {
+      this.#handle.close();
+    }
+  }
+}
+
+function ask(engine: UringEngine, socket: UringDatagramSocket): void {
+  engine.ask(socket);
+}
