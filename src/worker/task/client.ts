@@ -4,6 +4,8 @@ import type { ProxyProtocolHeader } from '../net/proxy-protocol.js';
 export interface TlsConnection {
   /** The server name in the client's hello. */
   readonly sni: string | undefined;
+  /** Whether what came so far is early data: the handshake has not ended. */
+  readonly early: boolean;
 }
 
 /** What variables and logs know about whoever is at the other end of a client's connection, whichever protocol runs on it. */

@@ -458,7 +458,8 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       this.#giveBack(io);
       return;
     }
-    if (mustLinger(r, input.unread)) {
+    // A client that sent its request early still ends its handshake: what nobody reads of that would break the response off.
+    if (mustLinger(r, input.unread || this.tls?.early === true)) {
       this.#lingerBeforeClose(io, r);
     } else {
       this.#close();
