@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { certificateOf, conf, issued, scene, stateOf } from '../support/acme-scene.js';
+import { certificateOf, conf, isCertificate, issued, scene, shown, stateOf } from '../support/acme-scene.js';
 import { noPebble } from '../support/pebble.js';
+import { httpGet } from '../support/raw-client.js';
 import { startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
+import { fileHarms, insideHarms, zoneFiles } from '../support/zone-harm.js';
 
 t.test('faults of the CA', { skip: noPebble }, async (t) => {
   t.test('500, then 429 with Retry-After', async (t) => {
@@ -138,6 +140,44 @@ t.test('a clock that is set forward by more than 60 days', { skip: noPebble || n
 function faketimeLibrary(): string {
   return /LD_PRELOAD=(\S+)/.exec(execFileSync('faketime', ['-f', '+0d', 'env'], { encoding: 'utf8' }))![1]!;
 }
+
+t.test('a zone that comes to harm costs no certificate, and renewals reach the workers', { skip: noPebble }, async (t) => {
+  const made = await scene(t, ['one.example.com'], { validity: 6 });
+  const server = await startServer(t, {
+    conf: conf(
+      made,
+      'one.example.com',
+      '',
+      'server { listen 127.0.0.1:%%PORT_0%%; location / { sluice_status; } }',
+      'worker_processes 2; zone_directory %%DIR%%/zones;',
+    ),
+    asRoot: true,
+    expectAlerts: /zone "[^"]+"/,
+  });
+  await certificateOf(server, made.tls, 'one.example.com', await made.ca.root());
+  const [run] = readdirSync(`${server.dir}/zones`).map((name) => `${server.dir}/zones/${name}`);
+  const harm = (act: (path: string) => void): void => zoneFiles(run!, 'ngx_acme_shared').forEach(act);
+  const serials = async (what: string): Promise<string[]> => {
+    const found = await Promise.all(Array.from({ length: 8 }, () => shown(made.tls, 'one.example.com')));
+    t.ok(found.every(isCertificate), what);
+    t.equal((await httpGet(server, '/')).status, 200, what);
+    return found.map((certificate) => (isCertificate(certificate) ? certificate.serialNumber : ''));
+  };
+  const { 'bytes of odd length': odd, 'no rows': none } = insideHarms;
+  for (const [what, act] of Object.entries({ ...fileHarms, odd, none })) {
+    harm(act!);
+    await serials(what);
+    const before = issued(server);
+    // What a worker has found itself is one thing; the renewal that it is told of is in the file of the process that wrote it.
+    await waitFor(() => issued(server) > before, { what: () => `${what}: a renewal ${server.log().slice(-1500)}`, timeout: 20_000 });
+    await waitFor(async () => new Set(await serials(`${what}: renewed`)).size === 1, { what: `${what}: all workers have one certificate` });
+  }
+  const reloading = server.reload();
+  harm(fileHarms.overwritten!);
+  await reloading;
+  await serials('after a reload');
+  t.notMatch(server.log(), /exited on signal|exited with (fatal )?code [1-9]|exception/, 'no process has ended');
+});
 
 t.test('one process that does it all', { skip: noPebble }, async (t) => {
   const made = await scene(t, ['one.example.com']);

@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import t from 'tap';
 import { isAlive, killWorkers } from '../support/processes.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
+import { fileHarms, insideHarms, zoneFiles } from '../support/zone-harm.js';
 
 const conf = `worker_processes 2; zone_directory %%DIR%%/zones;\n${serverConf(
   'location / { limit_req zone=one burst=1000 nodelay; limit_conn two 1000; stub_status; }',
@@ -147,18 +147,7 @@ t.test('a group that was changed over the API, and its zone comes to harm', asyn
   const file = (): string | undefined => readdirSync(run!).find((name) => /^app-\d+\.\d+$/.test(name));
   await add();
   await known();
-  const harms: Readonly<Record<string, (path: string) => void>> = {
-    removed: (path) => rmSync(path),
-    emptied: (path) => {
-      truncateSync(path, 0);
-      truncateSync(`${path}-wal`, 0);
-    },
-    overwritten: (path) => {
-      writeFileSync(path, Buffer.alloc(20_000, 0xa5));
-      writeFileSync(`${path}-wal`, Buffer.alloc(20_000, 0x5a));
-    },
-  };
-  for (const [nth, [harm, act]] of Object.entries(harms).entries()) {
+  for (const [nth, [harm, act]] of Object.entries(fileHarms).entries()) {
     const before = file()!;
     act(join(run!, before));
     await waitFor(
@@ -205,17 +194,6 @@ t.test('harm inside the files of all kinds of zones', async (t) => {
   const servers = '/api/9/http/upstreams/app/servers';
   const change = async (method: string, path: string, body: object): Promise<number> =>
     (await http(s, requestText(method, path, { Connection: 'close', 'Content-Type': 'application/json' }, JSON.stringify(body)))).status;
-  /** The newest file of each zone. */
-  const files = (): string[] => {
-    const newest = new Map<string, [number: number, name: string]>();
-    for (const name of readdirSync(run!)) {
-      const [, zone, number] = /^(.*)\.(\d+)$/.exec(name) ?? [];
-      if (zone !== undefined && Number(number) >= (newest.get(zone)?.[0] ?? 0)) {
-        newest.set(zone, [Number(number), name]);
-      }
-    }
-    return [...newest.values()].map(([, name]) => join(run!, name));
-  };
   let last = 9;
   const use = async (what: string): Promise<void> => {
     const answers: string[] = [];
@@ -251,54 +229,8 @@ t.test('harm inside the files of all kinds of zones', async (t) => {
   };
   await change('POST', '/api/9/http/keyvals/pairs', { a: '0' });
   await use('before');
-  const tables = (db: Database.Database): string[] =>
-    db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").pluck().all() as string[];
-  const columns = (db: Database.Database, table: string): string[] =>
-    (db.pragma(`table_info(${table})`) as { readonly name: string; readonly pk: number }[])
-      .filter(({ pk }) => pk === 0)
-      .map(({ name }) => name);
-  const setAll = (value: string) => (db: Database.Database) => {
-    for (const table of tables(db)) {
-      for (const column of columns(db, table)) {
-        try {
-          db.exec(`UPDATE OR IGNORE ${table} SET ${column} = ${value}`);
-        } catch {
-          // The table takes values of one type only.
-        }
-      }
-    }
-  };
-  const harms: Readonly<Record<string, (db: Database.Database) => void>> = {
-    'bytes of odd length': setAll("x'0102030405'"),
-    'numbers that are none': setAll("x'ffffffffffffffff'"),
-    'cut JSON': setAll(`'{"added":['`),
-    'other JSON': setAll(`'{"added":[{}],"removed":[],"last":1,"addresses":[{}],"validUntil":1}'`),
-    nothing: setAll('NULL'),
-    'no rows': (db) => {
-      for (const table of tables(db)) {
-        db.exec(`DELETE FROM ${table}`);
-      }
-    },
-    'other columns': (db) => {
-      for (const table of tables(db)) {
-        db.exec(`DROP TABLE ${table}; CREATE TABLE ${table} (something TEXT)`);
-      }
-    },
-    'no tables': (db) => {
-      for (const table of tables(db)) {
-        db.exec(`DROP TABLE ${table}`);
-      }
-    },
-  };
-  for (const [what, harm] of Object.entries(harms)) {
-    for (const file of files()) {
-      const db = new Database(file, { timeout: 5000 });
-      try {
-        db.transaction(harm)(db);
-      } finally {
-        db.close();
-      }
-    }
+  for (const [what, harm] of Object.entries(insideHarms)) {
+    zoneFiles(run!).forEach(harm);
     await use(what);
   }
   await s.reload();

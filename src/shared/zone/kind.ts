@@ -55,6 +55,8 @@ export interface Sql extends ZoneScope {
   hook(hooks: TransactionHooks): void;
   /** Runs a transaction at once. False when another process holds the zone now: nothing was done. */
   now(work: () => void): boolean;
+  /** Makes sure that what is read next is the file that the others have. It is done once a second by itself. */
+  look(): void;
   /** Reads without a lock. undefined when the zone cannot be read now. */
   read<T>(work: () => T): T | undefined;
 }

@@ -63,7 +63,12 @@ class ZoneSql implements Sql {
     return this.scope.run([{ work, after: () => {} }]);
   }
 
+  look(): void {
+    this.file.lookNow();
+  }
+
   read<T>(work: () => T): T | undefined {
+    this.file.lookBeforeRead();
     for (let tries = 0; tries < 2; tries++) {
       try {
         return work();

@@ -162,6 +162,37 @@ export class ZoneFile {
     return statement;
   }
 
+  /**
+   * Begins a transaction for nothing when it is time to look at the file: a process that never writes would otherwise not notice that it
+   * was replaced or came to harm.
+   */
+  lookBeforeRead(): void {
+    if (monotonicMs() >= this.#nextLook) {
+      this.lookNow();
+    }
+  }
+
+  /** The same at once, unless the process is within a transaction. */
+  lookNow(): void {
+    if (this.#db.inTransaction) {
+      return;
+    }
+    if (!this.isolated) {
+      this.#nextLook = 0;
+    }
+    if (!this.begin()) {
+      return;
+    }
+    try {
+      // With its first one a process notes which files it has.
+      this.commit();
+    } catch (error) {
+      this.failure = undefined;
+      this.rollback();
+      this.recover(error);
+    }
+  }
+
   /** Starts a transaction. False while another process holds the lock. */
   begin(): boolean {
     const now = monotonicMs();
@@ -405,7 +436,9 @@ export class ZoneFile {
     let inodes = '';
     try {
       for (const suffix of ['', '-wal', '-shm']) {
-        inodes += ` ${statSync(path + suffix, { throwIfNoEntry: false })?.ino ?? MISSING}`;
+        const stat = statSync(path + suffix, { throwIfNoEntry: false });
+        // A database is never empty once it was opened, and SQLite would go on for a while with what it remembers of it.
+        inodes += ` ${stat === undefined || (suffix === '' && stat.size === 0) ? MISSING : stat.ino}`;
       }
     } catch {
       return '';

@@ -7,7 +7,10 @@ import { type FailureKind, pauseAfter, randomMoment, type Span, usualWindow } fr
 export class CertificateTask {
   readonly order: Order;
   readonly #zone: AcmeZone;
+  #pair: Pair | undefined = undefined;
   #valid: Span | undefined = undefined;
+  /** The moment of the next attempt, as it was reported last. */
+  #reported = 0;
   #renewalId: string | undefined = undefined;
   /** When to ask for a new certificate. Milliseconds of the wall clock, as all times here. */
   #renewAt = 0;
@@ -42,14 +45,27 @@ export class CertificateTask {
   }
 
   /** Takes over a certificate from an earlier run. */
-  restore({ chain }: Pair): void {
-    this.#adopt(chain);
+  restore(pair: Pair): void {
+    this.#adopt(pair);
     this.#report();
   }
 
+  /** Puts the certificate that is in use, and what is told of it, back into a zone that came to harm. `reported` has the ids it tells of. */
+  mendZone(reported: ReadonlySet<string>): void {
+    const { zoneId } = this.order;
+    const pair = this.#pair;
+    const found = pair && this.#zone.pair(zoneId, undefined);
+    if (pair !== undefined && (found?.chain !== pair.chain || found.key !== pair.key)) {
+      this.#zone.setPair(zoneId, pair);
+    }
+    if (!reported.has(zoneId)) {
+      this.#report(this.#reported);
+    }
+  }
+
   /** A certificate was issued. Returns when it is to be renewed. */
-  issued({ chain }: Pair): number {
-    this.#adopt(chain);
+  issued(pair: Pair): number {
+    this.#adopt(pair);
     this.#fails = 0;
     this.#kind = undefined;
     this.#error = '';
@@ -57,7 +73,9 @@ export class CertificateTask {
     return this.#renewAt;
   }
 
-  #adopt(chain: string): void {
+  #adopt(pair: Pair): void {
+    const { chain } = pair;
+    this.#pair = pair;
     this.#valid = validityOf(chain);
     this.#renewalId = renewalId(chain);
     this.#renewAt = randomMoment(usualWindow(this.#valid));
@@ -112,6 +130,7 @@ export class CertificateTask {
   }
 
   #report(next = this.#renewAt): void {
+    this.#reported = next;
     const { zoneId, issuer, identifiers } = this.order;
     const state: OrderReport['state'] = this.#error !== '' ? 'failing' : this.#valid === undefined ? 'waiting' : 'issued';
     this.#zone.setReport({

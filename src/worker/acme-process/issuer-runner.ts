@@ -4,7 +4,7 @@ import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { AcmeZone, Pair } from '../acme/acme-zone.js';
 import type { Issuer, Order } from '../acme/settings.js';
-import type { StateStore } from '../acme/state-folder.js';
+import { belongTogether, type StateStore } from '../acme/state-folder.js';
 import { type Authority, NoAccount } from './authority.js';
 import { CertificateTask } from './certificate-task.js';
 import { Stopped } from './pace.js';
@@ -58,7 +58,8 @@ export class IssuerRunner {
   start(): void {
     for (const task of this.#tasks) {
       const { id, zoneId } = task.order;
-      const known = this.#zone.pair(zoneId, undefined);
+      const found = this.#zone.pair(zoneId, undefined);
+      const known = found !== undefined && belongTogether(found) ? found : undefined;
       const stored = known ?? this.#state.readPair(id);
       if (stored !== undefined) {
         if (known === undefined) {
@@ -92,7 +93,18 @@ export class IssuerRunner {
     }
     const next = Math.max(this.#notBefore, idle.find(({ running }) => !running)?.next ?? Number.POSITIVE_INFINITY);
     const pause = this.#running >= AT_ONCE ? LOOK : Math.min(LOOK, Math.max(0, next - Date.now()));
-    this.#timer = setTimer(() => this.#look(), pause).unref();
+    this.#timer = setTimer(() => this.#lookAgain(), pause).unref();
+  }
+
+  #lookAgain(): void {
+    const reported = new Set(this.#zone.reports().map(({ id }) => id));
+    for (const task of this.#tasks) {
+      // One that runs may just have got another certificate.
+      if (!task.running) {
+        task.mendZone(reported);
+      }
+    }
+    this.#look();
   }
 
   #begin(task: CertificateTask): void {

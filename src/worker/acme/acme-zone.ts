@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { runtimePart } from '../task/protocol-runtime.js';
 
@@ -49,8 +50,22 @@ type ReportRow = [
   error: string,
 ];
 
+/** The last moment that a date can stand for. */
+const LAST_MOMENT = 8.64e15;
+const STATES: ReadonlySet<unknown> = new Set<OrderReport['state']>(['waiting', 'issued', 'failing']);
+
+const areTexts = (row: readonly unknown[]): boolean => row.every((text) => typeof text === 'string');
+const areMoments = (row: readonly unknown[]): boolean => row.every((ms) => typeof ms === 'number' && Math.abs(ms) <= LAST_MOMENT);
+
+/** False for a row that came to harm, which is none. */
+const isReport = ([id, issuer, identifiers, state, notAfter, next, fails, error]: ReportRow): boolean =>
+  areTexts([id, issuer, identifiers, error]) && STATES.has(state) && areMoments([notAfter, next, fails]);
+
 const HTTP = 'http ';
 const ALPN = 'alpn ';
+
+/** Versions of pairs are drawn from so many numbers. */
+const VERSIONS = 2 ** 48 - 1;
 
 /**
  * What the process that talks to CAs and the workers have in common: certificates with their keys, answers to challenges, and who leads.
@@ -83,7 +98,7 @@ export class AcmeZone {
     this.#process = process;
     this.#version = sql.prepare('SELECT version FROM pairs WHERE id = ?');
     this.#pair = sql.prepare('SELECT version, chain, key FROM pairs WHERE id = ?');
-    this.#setPair = sql.prepare('INSERT OR REPLACE INTO pairs SELECT ?, coalesce((SELECT max(version) FROM pairs), 0) + 1, ?, ?');
+    this.#setPair = sql.prepare('INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)');
     this.#answer = sql.prepare('SELECT answer, key FROM answers WHERE name = ?');
     this.#setAnswer = sql.prepare('INSERT OR REPLACE INTO answers VALUES (?, ?, ?)');
     this.#dropAnswer = sql.prepare('DELETE FROM answers WHERE name = ?');
@@ -107,18 +122,20 @@ export class AcmeZone {
         return known;
       }
       const row = this.#pair.get(id);
-      return row === undefined ? undefined : { version: row[0], chain: row[1], key: row[2] };
+      return row === undefined || !areTexts([row[1], row[2]]) ? undefined : { version: row[0], chain: row[1], key: row[2] };
     });
   }
 
   /** Calls back once the workers can find the pair. */
   setPair(id: string, { chain, key }: Pair, done: () => void = () => {}): void {
-    this.#sql.submit({ work: () => void this.#setPair.run(id, chain, key), after: done });
+    // Not counted: what was counted begins anew with a zone that came to harm, and a worker would take another pair for the one it has.
+    const version = randomInt(VERSIONS);
+    this.#sql.submit({ work: () => void this.#setPair.run(id, version, chain, key), after: done });
   }
 
   /** The key authorization for a token of HTTP-01. */
   httpAnswer(token: string): string | undefined {
-    return this.#sql.read(() => this.#answer.get(HTTP + token)?.[0]);
+    return this.#readAnswer(HTTP + token)?.[0];
   }
 
   setHttpAnswer(token: string, answer: string, done: () => void): void {
@@ -131,7 +148,7 @@ export class AcmeZone {
 
   /** What is shown to a client that names this server and speaks `acme-tls/1` alone. */
   alpnAnswer(serverName: string): AlpnAnswer | undefined {
-    const row = this.#sql.read(() => this.#answer.get(ALPN + serverName));
+    const row = this.#readAnswer(ALPN + serverName);
     return row === undefined ? undefined : { chain: row[0], key: row[1] };
   }
 
@@ -143,9 +160,19 @@ export class AcmeZone {
     this.#sql.submit({ work: () => void this.#dropAnswer.run(ALPN + serverName), after: () => {} });
   }
 
+  #readAnswer(name: string): [answer: string, key: string] | undefined {
+    let row = this.#sql.read(() => this.#answer.get(name));
+    if (row === undefined) {
+      // It may be in a file that was put in place of this one a moment ago, and the CA asks but once.
+      this.#sql.look();
+      row = this.#sql.read(() => this.#answer.get(name));
+    }
+    return row === undefined || !areTexts(row) ? undefined : row;
+  }
+
   reports(): OrderReport[] {
     const rows = this.#sql.read(() => this.#reports.all()) ?? [];
-    return rows.map(([id, issuer, identifiers, state, notAfter, next, fails, error]) => ({
+    return rows.filter(isReport).map(([id, issuer, identifiers, state, notAfter, next, fails, error]) => ({
       id,
       issuer,
       identifiers,
@@ -175,7 +202,8 @@ export class AcmeZone {
 
   /** A text that is kept for as long as the server runs. */
   kept(name: string): string | undefined {
-    return this.#sql.read(() => this.#kept.get(name));
+    const text: unknown = this.#sql.read(() => this.#kept.get(name));
+    return typeof text === 'string' ? text : undefined;
   }
 
   keep(name: string, text: string): void {
@@ -192,8 +220,8 @@ export class AcmeZone {
     const work = (): void => {
       const now = Date.now();
       const [process, until] = this.#leader.get() ?? [this.#process, 0];
-      // A lead that lasts for longer than any is given was begun before the clock was set back.
-      leads = process === this.#process || until <= now || until > now + ms;
+      // A lead that lasts for longer than any is given was begun before the clock was set back; one without an end came to harm.
+      leads = process === this.#process || !(until > now && until <= now + ms);
       if (leads) {
         this.#setLeader.run(this.#process, now + ms);
       }

@@ -21,8 +21,6 @@ export interface KeyvalData {
 
 /** How often a zone that another process holds is asked for again, a millisecond apart: until after its lock counts as stuck. */
 const TRIES = 1000;
-/** How often (milliseconds) a worker that only reads looks whether the zone's file is still there. */
-const LOOK_MS = 1000;
 /** A state file is written again after this many times of what it took the last time, and at most after {@link LATEST_MS}. */
 const REST = 20;
 const LATEST_MS = 1000;
@@ -45,7 +43,6 @@ export class KeyvalZone implements ZoneJob, TickTask {
   #epoch: number;
   /** The index was compared with the zone in this tick, and is up to date. */
   #fresh = false;
-  #nextLook = 0;
   /** What variables have set in this tick; undefined: removed. */
   readonly #waiting = new Map<string, KeyvalRecord | undefined>();
   #timer: NodeJS.Timeout | undefined;
@@ -64,7 +61,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
   /** Begins to serve a worker: reads the state file, if no process of the service has read it. */
   start(log: Logger): void {
     this.#log = log;
-    this.#refresh(Date.now());
+    this.#refresh();
     const meta = this.#sql.read(() => this.#table.readMeta());
     if (this.data.state !== undefined && meta !== undefined && meta.written < meta.version) {
       // A worker has ended before it could write what it had changed.
@@ -84,7 +81,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
   find(text: string): string | undefined {
     const now = Date.now();
     if (!this.#fresh) {
-      this.#refresh(now);
+      this.#refresh();
       this.#fresh = true;
       endOfTick.ask(AtTickEnd.FORGET, this);
     }
@@ -98,7 +95,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
   /** The pairs, in no order; those that have ended are left out. */
   pairs(): [key: string, record: KeyvalRecord][] {
     const now = Date.now();
-    this.#refresh(now);
+    this.#refresh();
     return [...this.#index.all()].filter(([, { expires }]) => expires > now);
   }
 
@@ -181,12 +178,7 @@ export class KeyvalZone implements ZoneJob, TickTask {
   }
 
   /** Brings the index up to date. */
-  #refresh(now: number): void {
-    if (now >= this.#nextLook || now < this.#nextLook - LOOK_MS) {
-      this.#nextLook = now + LOOK_MS;
-      // Every transaction begins with a look at the file.
-      this.#sql.now(nothing);
-    }
+  #refresh(): void {
     const version = this.#sql.read(this.#table.readVersion);
     if (version !== undefined && (version !== this.#version || this.#sql.epoch !== this.#epoch)) {
       this.#catchUp();
@@ -305,8 +297,6 @@ export class KeyvalZone implements ZoneJob, TickTask {
     this.#restsUntil = Date.now() + Math.min(LATEST_MS, (performance.now() - before) * REST);
   }
 }
-
-const nothing = (): void => {};
 
 /** The pairs among rows that have not ended. */
 const liveRecords = (rows: readonly KeyvalRow[], now: number): [key: string, record: KeyvalRecord][] =>

@@ -79,6 +79,8 @@ export class SessionZone implements SessionStore {
     for (let expired = 0; ; ) {
       const oldest = this.#oldest.get();
       if (oldest === undefined) {
+        // What was counted beside no session came from harm.
+        used = cost;
         break;
       }
       const [seq, until, size] = oldest;
@@ -89,7 +91,9 @@ export class SessionZone implements SessionStore {
       if (until <= now) {
         expired++;
       }
-      this.#forget.run(seq);
+      if (this.#forget.run(seq) === 0) {
+        break;
+      }
       used -= size;
     }
     this.#drop.run(id);
