@@ -1,6 +1,7 @@
 // The only file that imports proper-lockfile. It is loaded when the lock is taken, after our own signal handlers are there: what it brings
 // along listens for signals too, and would end the process on one that nobody else handles.
 import fs, {
+  accessSync,
   closeSync,
   constants,
   ftruncateSync,
@@ -190,19 +191,35 @@ export function touchPidFile(path: string): void {
   try {
     closeSync(openOrMake(fsPath(path)));
   } catch (error) {
+    if (errnoCode(error) === 'ELOOP' && mayWriteWhereItLeads(path)) {
+      return;
+    }
     throw new Error(`open() "${path}" failed (${errnoText(error)})`);
   }
 }
 
-/** A link that leads nowhere is no place to make a file. */
-function openOrMake(path: string | Buffer): number {
+function mayWriteWhereItLeads(path: string): boolean {
   try {
-    return openSync(path, constants.O_RDWR);
+    accessSync(fsPath(path), constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A link is not followed: to open a device does things, and `write` puts the file in the link's place. One that leads nowhere is no place
+ * to make a file.
+ */
+function openOrMake(path: string | Buffer): number {
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+  try {
+    return openSync(path, flags);
   } catch (error) {
     if (errnoCode(error) !== 'ENOENT') {
       throw error;
     }
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o644);
+    return openSync(path, flags | constants.O_CREAT | constants.O_EXCL, 0o644);
   }
 }
 
