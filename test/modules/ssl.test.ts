@@ -225,6 +225,23 @@ t.test('certificates of clients', async (t) => {
   }
 });
 
+t.test('the name of a client whose session goes on', async (t) => {
+  const more = (port: number, lines: string): string =>
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ${lines} return 200 "$ssl_session_reused $ssl_server_name"; }`;
+  const server = await start(t, more(0, 'ssl_session_tickets on;') + more(1, 'ssl_session_tickets off; ssl_session_cache shared:S:1m;'));
+  for (const port of [0, 1]) {
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const first = await get(server, '/', { port, maxVersion, servername: 'one.example' });
+      t.equal(body(first), '. one.example');
+      const { session } = first;
+      t.equal(body(await get(server, '/', { port, maxVersion, session: session!, servername: 'one.example' })), 'r one.example');
+      // A session belongs to the name that it was made for.
+      t.equal(body(await get(server, '/', { port, maxVersion, session: session! })), '. ', `${maxVersion} on port ${port}`);
+      t.equal(body(await get(server, '/', { port, maxVersion, session: session!, servername: 'two.example' })), '. two.example');
+    }
+  }
+});
+
 t.test('sessions go on in other workers and after a reload', async (t) => {
   const sessions = (port: number, more: string): string =>
     `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ${more} return 200 $ssl_session_reused; }`;
