@@ -46,6 +46,8 @@ export interface HttpRequest {
   readonly httpVersion: string;
   readonly internal: boolean;
   readonly method: string;
+  /** The first line of the request as it came; of HTTP/2, as it would have been. */
+  readonly requestLine: string;
   readonly uri: string;
   readonly remoteAddress: string;
   readonly parent: HttpRequest | undefined;
@@ -130,12 +132,21 @@ export interface SharedDict<V extends string | number = string | number> {
   ttl(key: string): number | undefined;
 }
 
+/** What `ngx.fetch` takes beside what Node's `fetch` does. */
+export interface NgxFetchOptions extends RequestInit {
+  /** Whether the certificate is checked; as `js_fetch_verify` says unless given. */
+  readonly verify?: boolean;
+  readonly buffer_size?: number;
+  readonly max_response_body_size?: number;
+}
+
 /** `ngx`. */
 export interface Ngx {
   readonly INFO: number;
   readonly WARN: number;
   readonly ERR: number;
   readonly build: string;
+  readonly engine_id: number;
   readonly conf_file_path: string;
   readonly conf_prefix: string;
   readonly error_log_path: string;
@@ -144,7 +155,7 @@ export interface Ngx {
   readonly version_number: number;
   readonly worker_id: number;
   readonly shared: Readonly<Record<string, SharedDict | undefined>>;
-  fetch(resource: string | Request, options?: RequestInit): Promise<Response>;
+  fetch(resource: string | Request, options?: NgxFetchOptions): Promise<Response>;
   log(level: number, message: unknown): void;
 }
 
@@ -178,5 +189,12 @@ export type BodyFilter<D extends string | Buffer = string> = (r: HttpRequest, da
 
 declare global {
   const ngx: Ngx;
-  const njs: { readonly version: string; readonly version_number: number; readonly engine: string; dump(value: unknown): string };
+  const njs: {
+    readonly version: string;
+    readonly version_number: number;
+    readonly engine: string;
+    dump(value: unknown): string;
+    /** The function is called when the request or the session is over. */
+    on(event: 'exit', callback: () => void): void;
+  };
 }
