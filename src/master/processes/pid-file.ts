@@ -212,14 +212,14 @@ function mayWriteWhereItLeads(path: string): boolean {
  * to make a file.
  */
 function openOrMake(path: string | Buffer): number {
-  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+  const access = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
   try {
-    return openSync(path, flags);
+    return openSync(path, access);
   } catch (error) {
     if (errnoCode(error) !== 'ENOENT') {
       throw error;
     }
-    return openSync(path, flags | constants.O_CREAT | constants.O_EXCL, 0o644);
+    return openSync(path, access | constants.O_CREAT | constants.O_EXCL, 0o644);
   }
 }
 
