@@ -41,7 +41,7 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
   const facts = {
     INFO,
     WARN,
-    ERROR,
+    ERR: ERROR,
     build: '',
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
