@@ -15,7 +15,7 @@ function reading(dir: string, clientBodyBufferSize: number) {
     chunkedIn: true,
     expectTested: true,
     requestBodyInFileOnly: false,
-    stream: {
+    clientExchange: {
       bodyDone: () => false,
       readBody: (_r: Request, given: BodySink) => void (sink = given),
     } as unknown as ClientExchange,
