@@ -1,6 +1,8 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
+import { frame, Http2Client, number32, request, T } from '../support/http2-client.js';
+import { startOrigin } from '../support/origin.js';
 import { killWorkers } from '../support/processes.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
@@ -133,6 +135,39 @@ t.test('a request that one zone refuses takes no place in another', async (t) =>
   t.equal((await httpGet(s, '/free')).status, 200);
   for (const client of b.held) {
     client.destroy();
+  }
+});
+
+t.test('over HTTP/2 a request waits for what goes on behind a response that has ended', async (t) => {
+  let release: (() => void) | undefined;
+  const origin = await startOrigin(t, async ({ method }, reply) => {
+    if (method === 'HEAD') {
+      return { headers: { 'Content-Length': '4' } };
+    }
+    await reply.write('HTTP/1.1 200 OK\r\nContent-Length: 8\r\nCache-Control: max-age=100\r\n\r\nhalf');
+    await new Promise<void>((done) => (release = done));
+    return reply.end('half');
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `http2 on;
+      location /fill { limit_conn one 1; proxy_cache c; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /two { limit_conn one 1; limit_conn two 1; limit_conn_status 429; stub_status; }`,
+      `proxy_cache_path %%DIR%%/cache keys_zone=c:1m; limit_conn_zone $server_name zone=one:1m; limit_conn_zone $server_name zone=two:1m;`,
+    ),
+  });
+  const client = await Http2Client.connect(t, s.port(0));
+  for (const id of [1, 11, 21]) {
+    release = undefined;
+    t.equal((await client.request(id, request('HEAD', `/fill/${id}`)).response(id)).status, '200');
+    const go = await waitFor(() => release);
+    client.request(id + 2, request('GET', '/two'));
+    client.request(id + 4, request('GET', '/two')).send(frame(T.RST, 0, id + 4, number32(8)));
+    await client.ping();
+    const refused = await httpGet(s, '/two', { Connection: 'close' });
+    t.equal(refused.status, 429, 'another connection does not wait');
+    go();
+    t.equal((await client.response(id + 2)).status, '200', 'behind a response that had ended');
   }
 });
 

@@ -1,4 +1,5 @@
 import type { ProxyProtocolHeader } from '../net/proxy-protocol.js';
+import type { ClientTask } from './client-task.js';
 
 /** A client's TLS connection; what else is known of it, the TLS room knows. */
 export interface TlsConnection {
@@ -29,4 +30,9 @@ export interface Client {
   readonly closed: boolean;
   /** The server name the client asked for in its TLS hello. */
   readonly sni: string | undefined;
+  /**
+   * Finds a task of the same connection that is still at work though the client has its whole response; absent where the next task begins
+   * only after that.
+   */
+  answered?(wanted: (task: ClientTask) => boolean): ClientTask | undefined;
 }

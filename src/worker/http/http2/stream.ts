@@ -1,6 +1,7 @@
 // Longer than most: both directions of one exchange, which only make sense together.
 
 import { INFO } from '../../../shared/log/level.js';
+import type { ClientTask } from '../../task/client-task.js';
 import type { Result } from '../../task/codes.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { makePacer } from '../body/rate.js';
@@ -73,6 +74,15 @@ export class Http2Stream extends Http2StreamClient implements ClientExchange, Wa
 
   get connection(): ClientConnection {
     return this;
+  }
+
+  /** The client has all of the response, though work on the request goes on. */
+  get answeredEarly(): boolean {
+    return this.#outClosed && !this.closed;
+  }
+
+  answered(wanted: (task: ClientTask) => boolean): ClientTask | undefined {
+    return this.c.streams.all().find((stream) => stream.answeredEarly && wanted(stream.request))?.request;
   }
 
   get place(): Dependency {

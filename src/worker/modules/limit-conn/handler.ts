@@ -6,6 +6,7 @@ import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LimitSettings } from '../../http/limits/limit-settings.js';
 import { LimitedLocation } from '../../http/limits/limited-location.js';
+import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { Request } from '../../http/request/request.js';
 import { printable } from '../../http/request/trace.js';
 import { type ClientTask, lastingSlot } from '../../task/client-task.js';
@@ -19,6 +20,8 @@ export interface Settings extends LimitSettings {
 
 /** `$limit_conn_status`; a request or session that has it is not counted again. nginx: r->main->limit_conn_status. */
 export const STATUS = lastingSlot<string>();
+
+const holdsPlace = (task: ClientTask): boolean => STATUS.get(task) === 'PASSED';
 
 /** Longer keys are not counted. */
 const MAX_KEY = 255;
@@ -78,6 +81,8 @@ class Entry implements ZoneJob {
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
+  /** The request of the same connection that the refused one waits for. */
+  #former: ClientTask | undefined = undefined;
 
   constructor(r: ClientTask, location: LocationLimits, keys: readonly string[]) {
     this.#r = r;
@@ -105,6 +110,7 @@ class Entry implements ZoneJob {
   work(): void {
     const { zones, conf } = this.#location;
     this.#code = ENTERED;
+    this.#former = undefined;
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] === '') {
         continue;
@@ -114,7 +120,8 @@ class Entry implements ZoneJob {
         continue;
       }
       this.#refusing = i;
-      if (!this.#mayRetry()) {
+      this.#former = this.#code === FULL ? undefined : this.#formerOfConnection();
+      if (this.#former === undefined && !this.#mayRetry()) {
         zones[i]!.reject();
       }
       for (let j = 0; j < i; j++) {
@@ -130,6 +137,9 @@ class Entry implements ZoneJob {
     const r = this.#r;
     if (this.#code !== ENTERED) {
       if (r.finished || r.main.finished) {
+        return;
+      }
+      if (this.#waitsForFormer()) {
         return;
       }
       if (this.#mayRetry()) {
@@ -192,6 +202,38 @@ class Entry implements ZoneJob {
   #note(status: string, zone: string): void {
     STATUS.set(this.#r, status);
     this.#r.main.spans?.event('limit_conn', status, zone);
+  }
+
+  /**
+   * A request of the same connection that holds a place though its client has the whole response: a copy for a cache or a mirror may go on
+   * behind it. Over HTTP/1 the next request is not read before that has ended; over HTTP/2 it waits here.
+   */
+  #formerOfConnection(): ClientTask | undefined {
+    const former = this.#r.connection.answered?.(holdsPlace);
+    return former?.finished === false ? former : undefined;
+  }
+
+  #waitsForFormer(): boolean {
+    const former = this.#former;
+    if (former === undefined) {
+      return false;
+    }
+    this.#former = undefined;
+    // Another request's end, in the same tick, may have ended it.
+    if (former.finished) {
+      this.#location.scope.submit(this);
+      return true;
+    }
+    const r = this.#r as Request;
+    const goOn = (): void => {
+      unwatchClient(r, endsWithClient);
+      this.#location.scope.submit(this);
+    };
+    former.onFinish(goOn);
+    // Clients that reset what waits leave nothing behind.
+    r.onFinish(() => (former as Request).forget(goOn));
+    watchClient(r, endsWithClient);
+    return true;
   }
 
   #mayRetry(): boolean {
