@@ -19,6 +19,9 @@ const anyRequest = (one: Case, is: (request: Case['client']['requests'][number])
 const uses = (one: Case, text: RegExp): boolean => one.parts.some((part) => text.test(JSON.stringify(part)));
 const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.framing.startsWith('bad') === true);
 
+/** What a backend says is no head of HTTP/1. */
+const headless = (raw: string | undefined): boolean => raw !== undefined && raw !== '' && !/^HTTP\/1\.\d \d{3}[ \r\n]/.test(raw);
+
 const CLOSING =
   /^end$|^responses$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent|request_length|body_bytes_sent|pipe|request_completion|connection_requests)$|^error log$|^log [2-9]|^response [2-9]|^lines of/;
 
@@ -67,6 +70,13 @@ const between: readonly Rule[] = [
     axes: ['http2'],
     when: ({ left }) => left.get('log 1: $status') === '400' && left.get('log 1: $request_uri') === '-',
     what: /^log 1: \$request$/,
+  },
+  {
+    name: 'a response without a status line',
+    told: '**A response without a status line**',
+    axes: ['http2', 'nginx-http2'],
+    when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
+    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe)|^lines of|^error log$|^requests? /,
   },
   {
     name: 'limit_rate without buffers',

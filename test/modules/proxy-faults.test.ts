@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { exchange, http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
@@ -90,6 +91,45 @@ t.test('garbage, broken chunks and too many headers', async (t) => {
   t.ok(await s.logged(/upstream sent too big header while reading response header from upstream/));
   t.notMatch(await answer('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n'), /hello/);
   t.ok(await s.logged(/upstream sent invalid chunked response/));
+});
+
+t.test('over HTTP/2 a backend without a status line, or with one below 100', async (t) => {
+  const bodies: Record<string, string> = {
+    '/none': 'bytes without a head\r\n',
+    '/zero': 'HTTP/1.1 000 Zero\r\nContent-Length: 4\r\n\r\nzero',
+    '/low': 'HTTP/1.1 099 Low\r\nContent-Length: 3\r\n\r\nlow',
+    '/zero-cached': 'HTTP/1.1 000 Zero\r\nContent-Length: 4\r\n\r\nzero',
+  };
+  const origin = await startOrigin(t, ({ target }, reply) => reply.end(bodies[target] ?? 'HTTP/1.1 200 OK\r\n\r\nfine'));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `http2 on; error_page 502 /failed; location /failed { return 502 "failed"; }
+      location / { proxy_http_version 1.1; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /zero-cached { proxy_cache c; proxy_cache_valid any 1h; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /ssi { ssi on; ssi_types *; return 200 '<!--# include virtual="/none" -->|'; }`,
+      'proxy_cache_path %%DIR%%/cache keys_zone=c:1m;',
+    ),
+  });
+  for (const path of Object.keys(bodies)) {
+    await exchange(s, requestText('GET', path, CLOSE));
+  }
+  const client = await Http2Client.connect(t, s.port(0));
+  let id = 1;
+  for (const path of Object.keys(bodies)) {
+    const { status, body } = await client.request(id, request('GET', path)).response(id);
+    t.equal(status, '502', path);
+    t.match(body, /^(failed)?$/, path);
+    id += 2;
+  }
+  t.equal((await client.request(id, request('GET', '/fine')).response(id)).body, 'fine', 'the connection goes on');
+  id += 2;
+  t.match(
+    (await client.request(id, request('GET', '/ssi')).response(id)).body,
+    'bytes without a head',
+    'in another response it needs no status',
+  );
+  t.ok(await s.logged(/upstream sent no valid HTTP\/1.0 header, which HTTP\/2 cannot pass on/));
+  t.ok(await s.logged(/upstream sent a status below 100, which HTTP\/2 cannot pass on/));
 });
 
 t.test('a kept connection that the backend closes as the next request leaves', async (t) => {

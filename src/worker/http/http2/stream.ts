@@ -1,6 +1,6 @@
 // Longer than most: both directions of one exchange, which only make sense together.
 
-import { INFO } from '../../../shared/log/level.js';
+import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { ClientTask } from '../../task/client-task.js';
 import type { Result } from '../../task/codes.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
@@ -177,6 +177,12 @@ export class Http2Stream extends Http2StreamClient implements ClientExchange, Wa
         this.#refuse(r, status);
         return;
       }
+    }
+    if (status < 100) {
+      // Of a copy in a cache, which a client of HTTP/1 had made, or of a module: there is no such status in HTTP/2.
+      r.log(ERROR, `a response with status ${status} cannot be sent over HTTP/2`);
+      this.#refuse(r, 502);
+      return;
     }
     const fin = r.headerOnly || (r.out.contentLength === 0 && !r.expectTrailers);
     this.#outClosed = fin;

@@ -15,6 +15,8 @@ import { sendResponse } from './send-response.js';
 import { traceResponse } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
+const HTTP_2 = 2000;
+
 /** The beginning of a head, and how much of it has been read. */
 interface UnfinishedHead {
   readonly bytes: Buffer;
@@ -122,7 +124,11 @@ export class ResponseHeadReader implements ChannelOwner {
     if (broken) {
       u.log(ERROR, 'upstream sent no valid header after an interim response');
     }
-    if (broken || code === HEAD_INVALID) {
+    const untellable = code !== HEAD_INVALID && code !== HEAD_ERROR && this.#untellable(code);
+    if (untellable) {
+      u.log(ERROR, `upstream sent ${code === HEAD_NONE ? 'no valid HTTP/1.0 header' : 'a status below 100'}, which HTTP/2 cannot pass on`);
+    }
+    if (broken || untellable || code === HEAD_INVALID) {
       attempt.reason = 'upstream sent invalid header';
       u.peer.next(FailureType.INVALID_HEADER);
       return false;
@@ -141,6 +147,15 @@ export class ResponseHeadReader implements ChannelOwner {
       attempt.status = u.head.status;
     }
     return true;
+  }
+
+  /**
+   * HTTP/2 has no responses without a head, as those of HTTP/0.9 are, and none with a status below 100: strict clients would take `:status
+   * 000` for an error of the whole connection. What is put into another response needs no status.
+   */
+  #untellable(code: number): boolean {
+    const { r } = this;
+    return r.httpVersion >= HTTP_2 && r === r.main && !this.#u.exchange.makesHead && (code === HEAD_NONE || this.#u.head.status < 100);
   }
 
   /** Has the response sent, or another one in its place; its body begins with `bytes` from `start` on. */
