@@ -1,7 +1,9 @@
 import t from 'tap';
 import { Http2Client } from '../support/http2-client.js';
+import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 // Request bodies that nobody asks for are still read (or refused) in a way that keeps the connection in step.
 
@@ -122,6 +124,45 @@ t.test('client_max_body_size', async (t) => {
   const declared = await http(s, 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n');
   t.equal(declared.status, 413, 'before any of it is read');
   t.equal(declared.header('Connection'), 'close');
+});
+
+t.test('client_max_body_size and chunks, in one piece and byte by byte', async (t) => {
+  // It answers when it has the whole body.
+  const origin = await startOrigin(t, { body: 'ok' });
+  const s = await startServer(t, {
+    conf: serverConf(`client_max_body_size 8; location / { proxy_pass http://127.0.0.1:${origin.port}; }
+      location /relay { proxy_request_buffering off; proxy_http_version 1.1; proxy_pass http://127.0.0.1:${origin.port}; }`),
+  });
+  const head = (path: string): string => `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  for (const [body, status, told] of [
+    ['5\r\nhello\r\n4\r\nmore\r\n0\r\n\r\n', 413, '5+4'],
+    ['5\r\nhello\r\n3\r\nmor\r\n1\r\ne\r\n5\r\nworld\r\n0\r\n\r\n', 413, '8+1'],
+    ['9\r\nnine char\r\n0\r\n\r\n', 413, '0+9'],
+    ['ffff\r\nmuch', 413, '0+65535'],
+    ['7\r\nhello w\r\n6\r\norld!!\r\nz\r\n', 413, '7+6'],
+    ['5\r\nhello\r\nz\r\n', 400, undefined],
+    ['5\r\nhello\r\n3\r\nmor\r\n0\r\n\r\n', 200, undefined],
+  ] as const) {
+    for (const path of ['/', '/relay']) {
+      for (const pieces of [[body], [...body]]) {
+        const before = s.log().length;
+        const client = await RawClient.connect(s);
+        client.send(head(path));
+        for (const piece of pieces) {
+          client.send(piece);
+          if (pieces.length > 1) {
+            await new Promise(setImmediate);
+          }
+        }
+        t.equal((await client.response()).status, status, `${path} ${pieces.length} ${JSON.stringify(body)}`);
+        client.destroy();
+        if (told !== undefined) {
+          const line = await waitFor(() => /too large chunked body: (\S+) bytes/.exec(s.log().slice(before)));
+          t.equal(line[1], told, `${path} ${pieces.length} ${JSON.stringify(body)}`);
+        }
+      }
+    }
+  }
 });
 
 const H2_HEAD = [

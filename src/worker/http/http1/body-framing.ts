@@ -12,6 +12,10 @@ export interface BodyFraming {
   readonly end: number;
   /** After a read: how many bytes behind these the framing announces so far. */
   readonly left: number;
+  /** After a read: the next chunk is longer than the limit allows; none of its data was read. */
+  readonly over: boolean;
+  /** Stops before data of unknown length that would make the body longer than this; 0: there is no limit. */
+  limit(most: number): void;
   /** Reads `from..to`, which may be written over. Returns 0, or the status to answer a malformed body with. */
   read(bytes: Buffer, from: number, to: number): number;
   /** The body is broken: nothing more is read of it. */
@@ -23,6 +27,7 @@ class LengthFraming implements BodyFraming {
   start = 0;
   end = 0;
   left: number;
+  readonly over = false;
 
   constructor(length: number) {
     this.left = length;
@@ -35,6 +40,9 @@ class LengthFraming implements BodyFraming {
   get next(): number {
     return this.end;
   }
+
+  // What is announced was looked at before.
+  limit(): void {}
 
   read(_bytes: Buffer, from: number, to: number): number {
     const size = Math.min(to - from, this.left);
@@ -53,6 +61,8 @@ class LengthFraming implements BodyFraming {
 class ChunkedFraming implements BodyFraming {
   done = false;
   readonly #chunks = new ChunkedBody(false);
+  /** How many bytes of data there were. */
+  #came = 0;
 
   get next(): number {
     return this.#chunks.next;
@@ -70,8 +80,17 @@ class ChunkedFraming implements BodyFraming {
     return this.#chunks.left;
   }
 
+  get over(): boolean {
+    return this.#chunks.over;
+  }
+
+  limit(most: number): void {
+    this.#chunks.room = most === 0 ? Number.POSITIVE_INFINITY : most - this.#came;
+  }
+
   read(bytes: Buffer, from: number, to: number): number {
     const code = this.#chunks.read(bytes, from, to);
+    this.#came += this.#chunks.end - this.#chunks.start;
     this.done = code === CHUNK_DONE;
     return code === CHUNK_INVALID ? 400 : 0;
   }

@@ -75,6 +75,7 @@ export class BodyReader {
   read(input: ClientInput): number {
     const framing = this.#framing;
     const sink = this.#sink;
+    framing.limit(sink === null ? 0 : this.request.location.settings.clientMaxBodySize);
     while (input.at < input.end && !framing.done) {
       const before = input.at;
       const status = framing.read(input.bytes, before, input.end);
@@ -84,7 +85,7 @@ export class BodyReader {
         this.#broken();
         return status;
       }
-      if (sink !== null && framing.end > framing.start) {
+      if (sink !== null && (framing.end > framing.start || framing.over)) {
         const more = sink.data(input.bytes, framing.start, framing.end, framing.left);
         // One that has gone did not ask for a pause, whatever it returned.
         if (this.#sink !== sink) {
@@ -93,6 +94,9 @@ export class BodyReader {
         if (!more) {
           this.#paused = true;
           break;
+        }
+        if (framing.over) {
+          framing.limit(0);
         }
       }
     }
@@ -103,6 +107,7 @@ export class BodyReader {
   discard(input: ClientInput): Result {
     const framing = this.#framing;
     let status = 0;
+    framing.limit(0);
     while (status === 0 && input.at < input.end && !framing.done) {
       status = framing.read(input.bytes, input.at, input.end);
       this.request.requestLength += framing.next - input.at;

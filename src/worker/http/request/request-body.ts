@@ -112,14 +112,18 @@ export function giveBodyAway(r: Request, came = -1): void {
 }
 
 /**
- * Whether a body of unknown length is longer than `client_max_body_size` with `size` bytes behind the `had` that came; the log is told.
+ * Whether a body of unknown length is longer than `client_max_body_size` with the `announced` bytes behind the `had` that came; the log is
+ * told. Over HTTP/1, `announced` is the chunk at hand, since the reader stops before one that is too long.
  */
-export function exceedsLimit(r: Request, had: number, size: number): boolean {
+export function exceedsLimit(r: Request, had: number, announced: number): boolean {
   const { clientMaxBodySize } = r.location.settings;
-  if (clientMaxBodySize === 0 || had + size <= clientMaxBodySize) {
+  if (clientMaxBodySize === 0 || had + announced <= clientMaxBodySize) {
     return false;
   }
-  r.log(ERROR, `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + size : `${had}+${size}`} bytes`);
+  r.log(
+    ERROR,
+    `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + announced : `${had}+${announced}`} bytes`,
+  );
   return true;
 }
 
@@ -162,7 +166,7 @@ class BodyCollector implements BodySink {
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const body = this.#body;
-    if (this.#r.chunkedIn && exceedsLimit(this.#r, body.length, end - start + announced)) {
+    if (this.#r.chunkedIn && exceedsLimit(this.#r, body.length + end - start, announced)) {
       this.fail(413);
       return false;
     }

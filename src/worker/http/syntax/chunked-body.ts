@@ -43,6 +43,10 @@ export class ChunkedBody {
   end = 0;
   /** The byte after what was read. */
   next = 0;
+  /** How much data may still come. A chunk that is longer stops the reader before its data, with `over`; nothing reads on but a wider room. */
+  room: number = Number.POSITIVE_INFINITY;
+  /** After a read: the chunk at hand is longer than the room. */
+  over = false;
   readonly #keepTrailers: boolean;
   #state: number = SIZE_START;
   /** Bytes that the chunk at hand still has. */
@@ -65,8 +69,14 @@ export class ChunkedBody {
     let end = from;
     let i = from;
     let code = CHUNK_AGAIN;
+    let { room } = this;
+    this.over = false;
     while (i < to) {
       if (state === DATA) {
+        if (size > room) {
+          this.over = true;
+          break;
+        }
         const part = size < to - i ? size : to - i;
         if (end === start) {
           start = end = i;
@@ -76,6 +86,7 @@ export class ChunkedBody {
         end += part;
         i += part;
         size -= part;
+        room -= part;
         if (size > 0) {
           break;
         }
@@ -87,13 +98,14 @@ export class ChunkedBody {
         const digits = this.#sizeEnd(bytes, i);
         const first = digits + 2;
         const behind = digits === 0 ? to : first + this.#size;
-        if (behind + 2 <= to && bytes[behind] === CR && bytes[behind + 1] === LF) {
+        if (behind + 2 <= to && this.#size <= room && bytes[behind] === CR && bytes[behind + 1] === LF) {
           if (end === start) {
             start = end = first;
           } else {
             moveDown(bytes, end, first, behind);
           }
           end += this.#size;
+          room -= this.#size;
           i = behind + 2;
           continue;
         }
@@ -181,6 +193,7 @@ export class ChunkedBody {
     }
     this.#state = state;
     this.#size = size;
+    this.room = room;
     this.start = start;
     this.end = end;
     this.next = i;

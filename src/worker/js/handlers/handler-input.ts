@@ -83,7 +83,7 @@ export class HandlerInput implements BodySink {
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const r = this.#r;
-    if (this.#chunked && exceedsLimit(r, this.#received, end - start + announced)) {
+    if (this.#chunked && exceedsLimit(r, this.#received + end - start, announced)) {
       this.#fail(413, 'the request body is too large');
       return false;
     }

@@ -130,7 +130,7 @@ export class BodyRelay implements RequestSender, BodySink {
     }
     const { r } = this.#u;
     const { clientBodyBufferSize } = r.location.settings;
-    if (r.chunkedIn && exceedsLimit(r, this.#received, end - start + announced)) {
+    if (r.chunkedIn && exceedsLimit(r, this.#received + end - start, announced)) {
       this.#u.finalize(413);
       return false;
     }
