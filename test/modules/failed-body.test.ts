@@ -352,6 +352,7 @@ t.test('what the logs say', async (t) => {
       location /file { client_body_in_file_only clean; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
       location /put { dav_methods PUT; client_max_body_size 1k; root %%DIR%%/html; }
       location /small { client_body_buffer_size 40; proxy_pass http://127.0.0.1:%%PORT_0%%/last; }
+      location /unread { return 200 ok; }
       location /last { access_log off; return 200 ok; }`,
       'log_format failed "$uri $status $content_length;";',
     ),
@@ -369,9 +370,14 @@ t.test('what the logs say', async (t) => {
   t.match(await s.logged('prematurely'), /\[info\] .*client prematurely closed connection, client: /);
   await fail(s, '/malformed', { status: 400, request: `${CHUNKED}${chunk('hello')}ZZ\r\n` });
   t.match(await s.logged('invalid chunked'), /\[error\] .*client sent invalid chunked body, client: /);
+  await logged('/malformed 400 5');
+  await fail(s, '/sum', { status: 413, request: `${CHUNKED}${chunk('hello')}fff\r\nx` });
+  await logged('/sum 413 5');
+  t.equal((await http(s, `POST /unread HTTP/1.1\r\nHost: a\r\n${CHUNKED}${chunk('hello')}0\r\n\r\n`)).text, 'ok');
+  await logged('/unread 200 0');
   await fail(s, '/long', { status: 413, request: `${CHUNKED}fff\r\nx` });
   await logged('/long 413 0');
-  t.match(await s.logged('too large chunked'), /client intended to send too large chunked body: 0\+4095 bytes, client: /);
+  t.match(await s.logged('0+4095'), /client intended to send too large chunked body: 0\+4095 bytes, client: /);
 
   const stream = await Http2Client.connect(t, s.port(1));
   stream.send(frame(T.HEADERS, END_HEADERS, 1, block(request('POST', '/canceled'))), frame(T.DATA, 0, 1, 'abc'));

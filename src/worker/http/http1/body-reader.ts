@@ -83,6 +83,13 @@ export class BodyReader {
       this.request.requestLength += input.at - before;
       if (status !== 0) {
         this.#broken();
+        // What came before it counts, whether it came with it or earlier.
+        if (sink !== null && framing.end > framing.start) {
+          sink.data(input.bytes, framing.start, framing.end, 0);
+          if (this.#sink !== sink) {
+            return BODY_SINK_GONE;
+          }
+        }
         return status;
       }
       if (sink !== null && (framing.end > framing.start || framing.over)) {

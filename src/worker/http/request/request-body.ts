@@ -167,7 +167,7 @@ class BodyCollector implements BodySink {
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
     const body = this.#body;
     if (this.#r.chunkedIn && exceedsLimit(this.#r, body.length + end - start, announced)) {
-      this.fail(413);
+      this.fail(413, end - start);
       return false;
     }
     const settings = this.#r.location.settings;
@@ -262,8 +262,9 @@ class BodyCollector implements BodySink {
     this.#then(this.#r);
   }
 
-  fail(status: Status): void {
-    loseBody(this.#r, this.#r.httpVersion >= HTTP_2 ? -1 : this.#body.length);
+  /** `refused`: so much came that was not taken. */
+  fail(status: Status, refused = 0): void {
+    loseBody(this.#r, this.#r.httpVersion >= HTTP_2 ? -1 : this.#body.length + refused);
     this.#r.finalize(status);
   }
 }
@@ -285,7 +286,8 @@ export function discardBody(r: Request): Result {
     main.keepalive = false;
   }
   if (main.contentLength > 0 || main.chunkedIn) {
-    giveBodyAway(main);
+    // Nothing is left of one that was there as a whole.
+    giveBodyAway(main, status === 0 && main.clientExchange.bodyDone(main) ? 0 : -1);
   }
   return status;
 }
