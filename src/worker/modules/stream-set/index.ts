@@ -30,13 +30,14 @@ const scope = defineSharedScope<Settings>({
   },
 });
 
-/** Assigns variables before a session's content. nginx: ngx_stream_set_module. */
+/** Assigns variables at a session's beginning. nginx: ngx_stream_set_module. */
 export const streamSetModule = defineModule({
   name: 'stream_set',
   location: scope,
   stream: {
     phases: {
-      preread({ assignments }, _env, { stream: { variables } }) {
+      // Before access rules, the TLS handshake and what is read ahead: sessions that are refused have the variables too.
+      preaccess({ assignments }, _env, { stream: { variables } }) {
         if (assignments.length === 0) {
           return undefined;
         }
