@@ -22,6 +22,10 @@ const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.fram
 /** What a backend says is no head of HTTP/1. */
 const headless = (raw: string | undefined): boolean => raw !== undefined && raw !== '' && !/^HTTP\/1\.\d \d{3}[ \r\n]/.test(raw);
 
+/** Whether something of such a name was seen with this text. */
+const some = (seen: Iterable<readonly [string, string]>, name: RegExp, text: string): boolean =>
+  [...seen].some(([what, value]) => name.test(what) && value === text);
+
 const CLOSING =
   /^end$|^responses$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent|request_length|body_bytes_sent|pipe|request_completion|connection_requests)$|^error log$|^log [2-9]|^response [2-9]|^lines of/;
 
@@ -102,7 +106,7 @@ const beside: readonly Rule[] = [
     name: '$sent_http_connection of a kept connection',
     told: '**`$sent_http_connection`**',
     axes: ['nginx'],
-    when: () => true,
+    when: ({ left, right }) => some([...left, ...right], /\$sent_http_connection$/, 'keep-alive'),
     what: /\$sent_http_connection$/,
   },
   {
@@ -110,7 +114,8 @@ const beside: readonly Rule[] = [
     told: '**Interim responses** (1xx)',
     axes: nginx,
     when: ({ case: one }) => one.answer.interim !== undefined || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
-    what: /^/,
+    // What the client asked, and what the backend was asked first, is the same.
+    what: /^(?!request 1 to the backend$|log 1: \$(request|request_uri|request_method|host|http_\w+|scheme|server_name|server_protocol|http2)$)/,
   },
   {
     name: 'a malformed response',
@@ -130,7 +135,8 @@ const beside: readonly Rule[] = [
     name: 'a body in chunks that nobody reads',
     told: '**`$content_length`** of a body in chunks',
     axes: ['nginx'],
-    when: ({ case: one }) => anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length'),
+    when: ({ case: one, left }) =>
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some(left, /\$content_length$/, '-'),
     what: /\$content_length$/,
   },
   {
