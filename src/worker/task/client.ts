@@ -1,5 +1,4 @@
 import type { ProxyProtocolHeader } from '../net/proxy-protocol.js';
-import type { ClientTask } from './client-task.js';
 
 /** A client's TLS connection; what else is known of it, the TLS room knows. */
 export interface TlsConnection {
@@ -34,5 +33,5 @@ export interface Client {
    * Finds a task of the same connection that is still at work though the client has its whole response; absent where the next task begins
    * only after that.
    */
-  answered?(wanted: (task: ClientTask) => boolean): ClientTask | undefined;
+  answered?(wanted: (task: object) => boolean): object | undefined;
 }

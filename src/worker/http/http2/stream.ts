@@ -1,7 +1,6 @@
 // Longer than most: both directions of one exchange, which only make sense together.
 
 import { ERROR, INFO } from '../../../shared/log/level.js';
-import type { ClientTask } from '../../task/client-task.js';
 import type { Result } from '../../task/codes.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { makePacer } from '../body/rate.js';
@@ -81,7 +80,7 @@ export class Http2Stream extends Http2StreamClient implements ClientExchange, Wa
     return this.#outClosed && !this.closed;
   }
 
-  answered(wanted: (task: ClientTask) => boolean): ClientTask | undefined {
+  answered(wanted: (task: object) => boolean): object | undefined {
     return this.c.streams.all().find((stream) => stream.answeredEarly && wanted(stream.request))?.request;
   }
 

@@ -21,7 +21,7 @@ export interface Settings extends LimitSettings {
 /** `$limit_conn_status`; a request or session that has it is not counted again. nginx: r->main->limit_conn_status. */
 export const STATUS = lastingSlot<string>();
 
-const holdsPlace = (task: ClientTask): boolean => STATUS.get(task) === 'PASSED';
+const holdsPlace = (task: object): boolean => STATUS.get(task as ClientTask) === 'PASSED';
 
 /** Longer keys are not counted. */
 const MAX_KEY = 255;
@@ -209,7 +209,7 @@ class Entry implements ZoneJob {
    * behind it. Over HTTP/1 the next request is not read before that has ended; over HTTP/2 it waits here.
    */
   #formerOfConnection(): ClientTask | undefined {
-    const former = this.#r.connection.answered?.(holdsPlace);
+    const former = this.#r.connection.answered?.(holdsPlace) as ClientTask | undefined;
     return former?.finished === false ? former : undefined;
   }
 
