@@ -70,6 +70,44 @@ t.test('scgi_pass', async (t) => {
   t.match([lost.status, lost.reason, lost.text, lost.header('x-a')], [404, 'Lost it', 'line', '1'], 'a status line may come first');
 });
 
+t.test('statuses that programs spell oddly', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    [' 200 fine', '200 fine'],
+    ['  404', '404 Not Found'],
+    [' 404 ', '404 Not Found'],
+    [' 404 Gone Fishing', '404 Gone Fishing'],
+    [` 200 ${'a'.repeat(300)}`, `200 ${'a'.repeat(300)}`],
+    [' 200 a\r\nStatus: 500 b', '200 a'],
+    // nginx sends `HTTP/1.1 2000 x` and `HTTP/1.1 404x`.
+    [' 2000 x', '200 OK'],
+    [' 404x', '404 Not Found'],
+    [' 200abc', '200 OK'],
+    ['', '502 Bad Gateway'],
+    [' ', '502 Bad Gateway'],
+    [' 2', '502 Bad Gateway'],
+    [' 20', '502 Bad Gateway'],
+    [' 20x', '502 Bad Gateway'],
+    [' +200', '502 Bad Gateway'],
+    [' -20', '502 Bad Gateway'],
+  ];
+  const port = await startBackend(t, (received) => {
+    const at = /\/at(\d+)/.exec(received);
+    return at === null ? undefined : `Status:${cases[Number(at[1])]![0]}\r\n\r\nbody`;
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { scgi_param URI $uri; scgi_pass 127.0.0.1:${port}; }
+      location /uwsgi/ { uwsgi_param URI $uri; uwsgi_pass uwsgi://127.0.0.1:${port}; }`),
+  });
+  for (const [at, [sent, seen]] of cases.entries()) {
+    for (const way of ['/', '/uwsgi/']) {
+      const { status, reason } = await httpGet(s, `${way}at${at}`);
+      t.equal(`${status} ${reason}`, seen, `${way} ${sent.slice(0, 20)}`);
+    }
+  }
+  await s.logged('upstream sent invalid status "-20" while reading response header from upstream');
+});
+
 t.test('uwsgi_pass', async (t) => {
   let last = '';
   const port = await startBackend(t, (received) => {

@@ -95,6 +95,7 @@ function cgiStatus(head: UpstreamHead, reporter: Reporter): boolean {
     return false;
   }
   head.status = Number(status[0]);
-  head.statusText = text.length > 4 ? text.slice(4) : undefined;
+  // nginx sends all of it: `Status: 2000 x` makes a status line that no client can read. What follows a fourth digit is no reason.
+  head.statusText = text.length > 4 && (text[3] === ' ' || text[3] === '\t') ? text.slice(4) : undefined;
   return true;
 }
