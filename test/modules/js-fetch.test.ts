@@ -168,6 +168,64 @@ t.test('requests and responses', async (t) => {
   t.equal(await failure('ftp://localhost/'), 'TypeError: unsupported URL schema (only http or https are supported) true');
 });
 
+const makes = `
+const B = 'http://127.0.0.1:1/';
+const failure = async (make) => { try { return String(await make()); } catch (e) { return e.message; } };
+const says = (member, value) => Object.defineProperty(new Request(B), member, { value });
+class Liar extends Request { get method() { return 'GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\nX:'; } }
+const ways = {
+  own: () => ngx.fetch(says('method', 'GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\nX:')),
+  kind: () => ngx.fetch(new Liar(B)),
+  copied: () => new Request(new Liar(B)),
+  address: () => ngx.fetch(says('url', B + '\\r\\nX-Evil: 1')),
+  heads: () => ngx.fetch(says('headers', { a: 'b\\r\\nX-Evil: 1' })),
+  sizes: () => ngx.fetch(B, { buffer_size: -1 }),
+  proto: () => {
+    const h = new Headers([['__proto__', 'x'], ['append', 'y'], ['a', 'b']]);
+    const copy = Object.assign({}, h);
+    return [Object.getPrototypeOf(copy) === Object.prototype, typeof h.append, copy.a, h.get('append'), ({}).x].join();
+  },
+  order: () => {
+    const h = new Headers([['b', '1'], ['A', '2'], ['B', '3'], ['c', '4']]);
+    const seen = [h.get('b'), h.getAll('b').length];
+    h.set('B', '5'); h.append('b', '6'); h.delete('C'); h.delete('none');
+    return [...seen, h.get('b'), h.getAll('B').join('+'), h.has('c'), Object.keys(h).join('+')].join();
+  },
+  many: () => {
+    const h = new Headers();
+    for (let i = 0; i < 20000; i++) { h.append('a' + i, 'x'); h.append('a', 'x'); }
+    for (let i = 0; i < 20000; i++) { h.set('a' + i, 'y'); h.append('b', 'x'); h.set('b', 'z'); h.getAll('a' + i); }
+    for (let i = 0; i < 20000; i++) { h.delete('a' + i); h.has('a'); }
+    return [Object.keys(h).length, h.getAll('a').length, h.get('b')].join();
+  },
+};
+async function made(r) {
+  const seen = {};
+  for (const [name, way] of Object.entries(ways)) { seen[name] = await failure(way); }
+  r.return(200, JSON.stringify(seen));
+}
+export default { made };
+`;
+
+t.test('what scripts make of Request and Headers', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('js_import m.js; location / { js_content m.made; }'),
+    files: { 'm.js': makes },
+  });
+  t.strictSame(JSON.parse((await httpGet(s, '/')).text), {
+    own: 'invalid Request method',
+    kind: 'invalid Request method',
+    copied: 'invalid Request method',
+    address: 'invalid url',
+    heads: 'invalid header value',
+    sizes: 'memory error',
+    proto: 'true,function,b,y,',
+    order: '1, 3,2,5, 6,5+6,false,A+b',
+    // In time that grows with the square of their number, no answer comes.
+    many: '2,20000,z',
+  });
+});
+
 t.test('connections are kept, and names looked up', async (t) => {
   const origin = await startOrigin(t, ({ connection, nth }) => ({ body: `${connection}.${nth}` }));
   const names = await startNameServer(t, { 'a.example': [{ type: 'A', value: '127.0.0.1' }] });

@@ -8,11 +8,20 @@ export interface HeaderLine {
   value: string;
 }
 
+/** The lines of one name; {@link value} is what they say together. */
+interface Group {
+  readonly name: string;
+  value: string;
+  readonly lines: HeaderLine[];
+}
+
+/** Each change costs as much as the lines that it changes, however many there are. */
 interface State {
-  entries: HeaderLine[];
+  /** All lines as they were added. */
+  readonly entries: Set<HeaderLine>;
+  /** They by their name in lower case. */
+  readonly groups: Map<string, Group>;
   fixed: boolean;
-  /** Each name in lower case with its spelling and its joined values; undefined until somebody asks, and after a change. */
-  index: Map<string, { readonly name: string; value: string }> | undefined;
 }
 
 const states = new WeakMap<object, State>();
@@ -36,7 +45,7 @@ export type HeadersSource = FetchHeaders | Headers | readonly (readonly [unknown
  */
 export class FetchHeaders {
   constructor(source?: unknown) {
-    const state: State = { entries: [], fixed: false, index: undefined };
+    const state: State = { entries: new Set(), groups: new Map(), fixed: false };
     const view = new Proxy(this, AS_PROPERTIES);
     states.set(this, state);
     states.set(view, state);
@@ -57,10 +66,13 @@ export class FetchHeaders {
 
   delete(name: unknown): void {
     const state = stateOf(this);
-    check(state, text(name), '');
-    const lower = text(name).toLowerCase();
-    state.entries = state.entries.filter((entry) => entry.lower !== lower);
-    state.index = undefined;
+    const given = text(name);
+    check(state, given, '');
+    const lower = given.toLowerCase();
+    for (const line of state.groups.get(lower)?.lines ?? []) {
+      state.entries.delete(line);
+    }
+    state.groups.delete(lower);
   }
 
   get(name: unknown): string | null {
@@ -68,10 +80,8 @@ export class FetchHeaders {
   }
 
   getAll(name: unknown): string[] {
-    const lower = text(name).toLowerCase();
-    return stateOf(this)
-      .entries.filter((entry) => entry.lower === lower)
-      .map(({ value }) => value);
+    const lines = stateOf(this).groups.get(text(name).toLowerCase())?.lines ?? [];
+    return lines.map(({ value }) => value);
   }
 
   has(name: unknown): boolean {
@@ -127,7 +137,7 @@ export class FetchHeaders {
 }
 
 /** Headers in the order in which they were added, each with its own line. */
-export const headerLines = (headers: FetchHeaders): readonly HeaderLine[] => stateOf(headers).entries;
+export const headerLines = (headers: FetchHeaders): readonly HeaderLine[] => [...stateOf(headers).entries];
 
 /** Nothing changes any more: they came with a response. */
 export function fixHeaders(headers: FetchHeaders): void {
@@ -170,46 +180,35 @@ function modify(headers: FetchHeaders, name: string, given: string, replace: boo
   const value = trimmed(given);
   check(state, name, value);
   const lower = name.toLowerCase();
-  if (!replace || !indexOf(state).has(lower)) {
-    state.entries.push({ name, lower, value });
-    if (state.index !== undefined) {
-      addTo(state.index, { name, lower, value });
+  const group = state.groups.get(lower);
+  if (group !== undefined && replace) {
+    const [first, ...others] = group.lines;
+    for (const line of others) {
+      state.entries.delete(line);
     }
+    first!.value = value;
+    group.value = value;
+    group.lines.length = 1;
     return;
   }
-  const first = state.entries.find((entry) => entry.lower === lower)!;
-  first.value = value;
-  state.entries = state.entries.filter((entry) => entry === first || entry.lower !== lower);
-  state.index = undefined;
-}
-
-function indexOf(state: State): NonNullable<State['index']> {
-  if (state.index === undefined) {
-    state.index = new Map();
-    for (const entry of state.entries) {
-      addTo(state.index, entry);
-    }
-  }
-  return state.index;
-}
-
-function addTo(index: NonNullable<State['index']>, { name, lower, value }: HeaderLine): void {
-  const known = index.get(lower);
-  if (known === undefined) {
-    index.set(lower, { name, value });
+  const line = { name, lower, value };
+  state.entries.add(line);
+  if (group === undefined) {
+    state.groups.set(lower, { name, value, lines: [line] });
   } else {
-    known.value += `, ${value}`;
+    group.value += `, ${value}`;
+    group.lines.push(line);
   }
 }
 
-const find = (headers: object, name: string): string | undefined => indexOf(stateOf(headers)).get(name.toLowerCase())?.value;
+const find = (headers: object, name: string): string | undefined => stateOf(headers).groups.get(name.toLowerCase())?.value;
 
 /** Each name once, sorted. */
-const names = (headers: object): string[] => [...indexOf(stateOf(headers)).values()].map(({ name }) => name).sort();
+const names = (headers: object): string[] => [...stateOf(headers).groups.values()].map(({ name }) => name).sort();
 
 function fill(headers: FetchHeaders, source: object): void {
   if (states.has(source)) {
-    for (const { name, value } of [...headerLines(source as FetchHeaders)]) {
+    for (const { name, value } of headerLines(source as FetchHeaders)) {
       headers.append(name, value);
     }
     return;
@@ -228,7 +227,11 @@ function fill(headers: FetchHeaders, source: object): void {
 }
 
 const AS_PROPERTIES: ProxyHandler<FetchHeaders> = {
-  get: (target, name, view) => (typeof name === 'symbol' || name in target ? Reflect.get(target, name, view) : find(target, name)),
+  get(target, name, view) {
+    // A header of this name would otherwise give its object's prototype to what `Object.assign` copies to.
+    const shown = typeof name === 'string' && (name === '__proto__' || !(name in target)) ? find(target, name) : undefined;
+    return shown ?? (Reflect.get(target, name, view) as unknown);
+  },
   has: (target, name) => name in target || (typeof name === 'string' && find(target, name) !== undefined),
   ownKeys: (target) => names(target),
   set: () => false,

@@ -57,14 +57,15 @@ export interface FetchInit {
 }
 
 function flag(init: FetchInit, name: 'cache' | 'credentials' | 'mode', values: readonly string[], other: string | undefined): string {
-  const value = init[name];
-  if (value === undefined) {
+  const given = init[name];
+  if (given === undefined) {
     return other ?? values[0]!;
   }
-  if (!values.includes(String(value))) {
-    throw new TypeError(`unknown ${name} type: ${String(value)}`);
+  const value = String(given);
+  if (!values.includes(value)) {
+    throw new TypeError(`unknown ${name} type: ${value}`);
   }
-  return String(value);
+  return value;
 }
 
 // nginx: ngx_qjs_method_process.
@@ -117,8 +118,9 @@ export function describeRequest(input: unknown, given: unknown): FetchDescriptio
     throw new TypeError('input is not string or a Request object');
   }
   const init: FetchInit = typeof given === 'object' && given !== null ? given : {};
-  const url = urlOf(original?.url ?? String(input));
-  const method = init.method === undefined ? (original?.method ?? 'GET') : methodOf(init.method);
+  // A class of the user's may say of a Request what its constructor would not take.
+  const url = urlOf(String(original?.url ?? input));
+  const method = methodOf(init.method === undefined ? (original?.method ?? 'GET') : init.method);
   if (init.headers !== undefined && (typeof init.headers !== 'object' || init.headers === null)) {
     throw new TypeError('Headers is not an object');
   }
