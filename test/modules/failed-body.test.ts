@@ -431,12 +431,17 @@ t.test('handlers in JavaScript, and backends that lead elsewhere', async (t) => 
         location /page-js { js_content main.show; }
         location /script { error_page 400 413 /page-js; js_content main.show; }
         location /reads { js_content main.reads fetch; }
+        location /asks { error_page 400 413 /page-asked; auth_request /page-http; js_content main.reads fetch; }
+        location /apart { error_page 400 413 /page-asked; auth_request /page-http; js_isolation thread threads=1; js_content main.reads fetch; }
+        location /node { error_page 400 413 /page-asked; auth_request /page-http; node_handler main.node; }
+        location /page-asked { auth_request /page-http; proxy_pass http://ka/page-http; }
         location /half { js_content main.half fetch; }
         location /leads { proxy_request_buffering off; proxy_pass http://ka; } }`),
     files: {
       'main.mjs': `export default {
         show: (r) => r.return(200, JSON.stringify([r.requestText ?? '', r.requestBuffer?.length ?? 0, r.variables.content_length])),
         reads: async (request) => new Response(await request.text()),
+        node: (req, res) => { req.resume(); req.on('error', () => {}); req.on('end', () => res.end('no')); },
         half: async (request) => { await request.body.getReader().read(); return new Response('some'); },
       };`,
     },
@@ -446,7 +451,12 @@ t.test('handlers in JavaScript, and backends that lead elsewhere', async (t) => 
     t.equal(await fail(s, '/script', failure), `${failure.status} ["",0,"0"]`, what);
     t.equal(await fail(s, '/reads', failure), `${failure.status} page`, what);
     t.strictSame(seen(), [ASKED.http], what);
+    for (const path of ['/asks', '/apart', '/node']) {
+      t.equal(await fail(s, path, failure), `${failure.status} page`, `${what}: ${path}`);
+      t.match(seen().at(-1), ASKED.http);
+    }
   }
+  t.notMatch(s.log(), /js unhandled rejection/);
   // What was passed on is not there for whom the backend names.
   for (const request of [`Content-Length: 40\r\n\r\n${SMUGGLED.padEnd(40)}`, `${CHUNKED}${chunk(SMUGGLED)}0\r\n\r\n`]) {
     t.equal(await fail(s, '/leads', { status: 200, request }), '200 page');

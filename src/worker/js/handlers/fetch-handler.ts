@@ -92,22 +92,25 @@ class FetchRun extends HandlerRun {
       return refused;
     }
     const result = this.within(() => this.#handler(this.#request as unknown as Request, new FetchEnv(r), new FetchContext(this)));
+    if (isPromise(result)) {
+      const ended = this.answered;
+      if (!ended) {
+        this.wait();
+      }
+      // What it comes to belongs to this request even if that has its answer, as after a body that broke off at once.
+      result.then(
+        (response) => this.#later(response),
+        (error: unknown) => this.#rejected(error),
+      );
+      return ended ? this.code : AGAIN;
+    }
+    if (!this.answered) {
+      this.#answer(result);
+    }
     if (this.answered) {
       return this.code;
     }
-    if (!isPromise(result)) {
-      this.#answer(result);
-      if (this.answered) {
-        return this.code;
-      }
-      this.wait();
-      return AGAIN;
-    }
     this.wait();
-    result.then(
-      (response) => this.#later(response),
-      (error: unknown) => this.#rejected(error),
-    );
     return AGAIN;
   }
 

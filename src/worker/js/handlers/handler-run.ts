@@ -3,7 +3,7 @@ import type { ClientWatcher } from '../../http/request/client-exchange.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { Request } from '../../http/request/request.js';
 import { enter, leave } from '../../task/at-work.js';
-import { DONE, FAILED, type Result, type Status } from '../../task/codes.js';
+import { AGAIN, DONE, FAILED, type Result, type Status } from '../../task/codes.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { exceptionText, Task, type TaskOwner } from '../task.js';
 import { bytesOf } from '../text.js';
@@ -110,8 +110,8 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   /** All of the answer was given. */
   done = false;
 
-  /** The code that the phase returns once {@link answered}. */
-  code: Result = 500;
+  /** The code that the phase returns once {@link answered}; whoever else has ended the request needs none. */
+  code: Result = AGAIN;
 
   /** The phase returns and is resumed later. */
   wait(): void {
