@@ -250,6 +250,46 @@ t.test('what callbacks throw costs their request alone', async (t) => {
   t.equal((await httpGet(s, '/worker')).text, worker, 'the worker has served it all');
 });
 
+const thenables = `
+const all = {
+  throws: () => ({ then() { throw new Error('then'); } }),
+  rejects: () => ({ then(done, failed) { failed(new Error('then')); } }),
+  getter: () => ({ get then() { throw new Error('then'); } }),
+  own: () => Object.defineProperty(Promise.resolve(), 'then', { value() { throw new Error('then'); } }),
+  kind: () => Object.defineProperty(Promise.resolve(), 'constructor', { get() { throw new Error('then'); } }),
+};
+const chosen = (path) => all[path.split('/').at(-1)]();
+export default { names: Object.keys(all), njs: (r) => chosen(r.uri), web: (req) => chosen(new URL(req.url).pathname), node: (req) => chosen(req.url), value: (r) => chosen(r.uri) };
+`;
+
+t.test('what is returned in place of a promise costs its request alone', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_path %%DIR%%; js_import a.js; js_set $value a.value;
+  server { listen 127.0.0.1:%%PORT_0%%;
+    location /njs/ { js_content a.njs; } location /web/ { js_content a.web fetch; } location /node/ { node_handler a.node; }
+    location /access/ { js_access a.njs; return 200; } location /value/ { add_header X-A $value; return 200 ok; } location /fine { return 200 fine; } }`),
+    files: { 'a.js': thenables },
+    expectAlerts: /js unhandled rejection: Error: then/,
+  });
+  const { pid } = s;
+  const before = s.workers();
+  for (const name of ['throws', 'rejects', 'getter', 'own']) {
+    for (const way of ['njs', 'web', 'node']) {
+      t.equal((await httpGet(s, `/${way}/${name}`)).status, 500, `${way} ${name}`);
+    }
+    for (const way of ['access', 'value']) {
+      await exchange(s, requestText('GET', `/${way}/${name}`, { Connection: 'close' }));
+    }
+  }
+  for (const way of ['njs', 'web']) {
+    t.equal((await httpGet(s, `/${way}/kind`)).status, 500);
+  }
+  t.equal((await httpGet(s, '/fine')).text, 'fine');
+  t.strictSame([s.pid, s.workers()], [pid, before], 'no worker has ended');
+  await s.logged(/\[error\] .*js exception: Error: then/);
+});
+
 t.test('what periodic functions and sessions throw costs them alone', async (t) => {
   const conf = httpConf(`
   server { listen 127.0.0.1:%%PORT_0%%; js_import a.js; location /count { js_content a.count; } location /worker { js_content a.worker; }

@@ -5,6 +5,7 @@ import { stackOf } from '../../shared/text/error-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { FetchScope } from './fetch-settings.js';
+import { isPromise, outcomeOf } from './script-promise.js';
 import { mappedFrame } from './source-maps.js';
 
 /** What a task logs with: a request, a session or the worker. */
@@ -187,9 +188,14 @@ export class Task {
     return storage.run(this, action);
   }
 
+  /** The same for a function that may return a promise, which comes back as one that is safe to wait for. */
+  ask(action: () => unknown): unknown {
+    return storage.run(this, outcomeOf, action);
+  }
+
   #guard(action: () => unknown): unknown {
     try {
-      return storage.run(this, action);
+      return this.ask(action);
     } catch (error) {
       this.fail(error);
       return undefined;
@@ -323,9 +329,6 @@ export function catchRejections(): void {
     process.on('unhandledRejection', takeRejection);
   }
 }
-
-const isPromise = (value: unknown): value is Promise<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function';
 
 /**
  * Ends the task whose code has thrown what nobody caught, and with it the request or session that it belongs to. False: it was the code of

@@ -6,6 +6,7 @@ import { METHOD } from '../../http/syntax/method.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { requestObject } from '../request-object.js';
 import { addHeader, setStatus } from '../response-head.js';
+import { isPromise } from '../script-promise.js';
 import { exceptionText } from '../task.js';
 import { bytesOf } from '../text.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
@@ -206,6 +207,3 @@ function listOf(response: Response): readonly string[] {
   }
   return list;
 }
-
-const isPromise = (value: unknown): value is Promise<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function';

@@ -62,7 +62,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
   /** Runs code of the handler; what it throws ends the request, and the result is undefined then. */
   within(action: () => unknown): unknown {
     try {
-      return this.#plan.stats.timed(() => this.#task.within(action));
+      return this.#plan.stats.timed(() => this.#task.ask(action));
     } catch (error) {
       this.failed(error);
       return undefined;

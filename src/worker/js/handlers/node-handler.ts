@@ -9,6 +9,7 @@ import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { addHeader, sendInformation, setStatus } from '../response-head.js';
+import { isPromise } from '../script-promise.js';
 import { HandlerInput } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import { checkForHandler, handlerHeaders, handlerTarget } from './request-url.js';
@@ -72,8 +73,8 @@ class NodeRun extends HandlerRun {
     this.#socket = socket;
     this.#req = req;
     this.#response = response;
-    const result = this.within(() => handler(req, res)) as Promise<unknown> | undefined;
-    if (typeof result?.then === 'function') {
+    const result = this.within(() => handler(req, res));
+    if (isPromise(result)) {
       result.then(undefined, (error: unknown) => this.inside(() => this.failed(error)));
     }
     if (this.answered) {
