@@ -50,7 +50,7 @@ export class CertificateTask {
     this.#report();
   }
 
-  /** Puts the certificate that is in use, and what is told of it, back into a zone that came to harm. `reported` has the ids it tells of. */
+  /** Puts the certificate in use, and what is told of it, back into a zone that came to harm. `reported` has the ids it tells of. */
   mendZone(reported: ReadonlySet<string>): void {
     const { zoneId } = this.order;
     const pair = this.#pair;

@@ -43,7 +43,7 @@ export class ChunkedBody {
   end = 0;
   /** The byte after what was read. */
   next = 0;
-  /** How much data may still come. A chunk that is longer stops the reader before its data, with `over`; nothing reads on but a wider room. */
+  /** How much data may still come. A longer chunk stops the reader before its data, with `over`; only a wider room lets it read on. */
   room: number = Number.POSITIVE_INFINITY;
   /** After a read: the chunk at hand is longer than the room. */
   over = false;
