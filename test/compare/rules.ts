@@ -44,6 +44,20 @@ const between: readonly Rule[] = [
     what: /\$request_length$/,
   },
   {
+    name: 'the end of a body in chunks that nobody reads',
+    why: '$content_length is 0 once the end of the body has come, and nothing before',
+    when: ({ case: one, left, right }) =>
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some([...left, ...right], /\$content_length$/, '-'),
+    what: /\$content_length$/,
+  },
+  {
+    name: 'what is there of a line that is no request',
+    why: '$request has what came of the line until it could not be one any more',
+    axes: ['pieces'],
+    when: ({ left, right }) => some(left, /\$status$/, '400') && some(right, /\$status$/, '400'),
+    what: /\$request$/,
+  },
+  {
     name: 'whether the next request is there',
     why: '$pipe depends on how much of the next request came with this one',
     when: ({ case: one }) => one.client.requests.length > 1,
