@@ -326,3 +326,32 @@ export default { preread, access, filter, value };`,
   await s.logged(/\[error\] .*js exception: Error: emitter/);
   t.equal((await httpGet(s, '/worker')).text, worker, 'the worker has served it all');
 });
+
+const statuses = `
+const of = (req) => { const [, way, text] = new URL(req.url, 'http://x').pathname.slice(1).split('/'); return { way, status: text === 'text' ? '200' : Number(text) }; };
+const web = (req) => {
+  const { way, status } = of(req);
+  return way === 'error' ? Response.error() : Object.defineProperty(new Response('GET /'), 'status', { value: status });
+};
+const node = (req, res) => { res.statusCode = of(req).status; res.end('GET /'); };
+export default { web, node };
+`;
+
+t.test('a response that ends its exchange has a final status, whatever a script says', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_path %%DIR%%; js_import a.js;
+  server { listen 127.0.0.1:%%PORT_0%%; http2 on;
+    location /web/ { js_content a.web fetch; } location /node/ { node_handler a.node; }
+    location /apart/ { js_isolation thread; js_content a.web fetch; } }`),
+    files: { 'a.js': statuses },
+  });
+  for (const path of ['error/0', 'own/0', 'own/100', 'own/101', 'own/199', 'own/1000', 'own/NaN', 'own/text']) {
+    for (const way of path.startsWith('error') ? ['web', 'apart'] : ['web', 'apart', ...(path === 'own/text' ? [] : ['node'])]) {
+      t.equal((await httpGet(s, `/${way}/${path}`)).status, 500, `${way} ${path}`);
+    }
+  }
+  for (const way of ['web', 'apart', 'node']) {
+    t.equal((await httpGet(s, `/${way}/own/299`)).status, 299, way);
+  }
+});

@@ -57,6 +57,18 @@ export function setStatus(r: Request, status: unknown, reason?: string | undefin
   r.out.status = code;
 }
 
+/**
+ * Sets the status of a response that ends its exchange, and returns it. Whatever a script's object says it has, a status below 200 would leave
+ * the client waiting for another response. @throws for what is no status, no final one, and no reason.
+ */
+export function setFinalStatus(r: Request, status: unknown, reason?: string | undefined): number {
+  if (typeof status !== 'number' || !(status >= 200 && status <= 999)) {
+    throw new RangeError('the status of the response is out of range');
+  }
+  setStatus(r, status, reason);
+  return r.out.status;
+}
+
 /** Sets where a redirect leads to. @throws TypeError for what cannot stand in a head. */
 export function setLocation(r: Request, target: string): void {
   r.out.location = headerValue(target);

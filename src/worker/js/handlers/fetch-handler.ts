@@ -5,7 +5,7 @@ import { respond, respondBuffer, sendHeader } from '../../http/request/respond.j
 import { METHOD } from '../../http/syntax/method.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { requestObject } from '../request-object.js';
-import { addHeader, setStatus } from '../response-head.js';
+import { addHeader, setFinalStatus } from '../response-head.js';
 import { isPromise } from '../script-promise.js';
 import { exceptionText } from '../task.js';
 import { bytesOf } from '../text.js';
@@ -150,7 +150,8 @@ class FetchRun extends HandlerRun {
     const light = LightResponse.is(response as object);
     const body = light ? LightResponse.plain(response as unknown as LightResponse) : undefined;
     const list = light ? LightResponse.list(response as unknown as LightResponse) : listOf(response);
-    setStatus(r, response.status, response.statusText === '' ? undefined : bytesOf(response.statusText));
+    const { statusText } = response;
+    const status = setFinalStatus(r, response.status, statusText === '' ? undefined : bytesOf(statusText));
     // What Node fetched it has unpacked already.
     const unpacked = !light && response.url !== '';
     for (let i = 0; i < list.length; i += 2) {
@@ -162,11 +163,7 @@ class FetchRun extends HandlerRun {
     if (typeof body === 'string' || body instanceof Uint8Array) {
       this.done = true;
       this.go(
-        respondBuffer(
-          r,
-          response.status,
-          typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.length),
-        ),
+        respondBuffer(r, status, typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.length)),
       );
       return;
     }

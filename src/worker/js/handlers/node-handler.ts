@@ -8,7 +8,7 @@ import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
 import { AGAIN, type Result } from '../../task/codes.js';
-import { addHeader, sendInformation, setStatus } from '../response-head.js';
+import { addHeader, sendInformation, setFinalStatus } from '../response-head.js';
 import { isPromise } from '../script-promise.js';
 import { HandlerInput } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
@@ -384,7 +384,7 @@ class ResponseAdapter implements Source {
       res.writeHead(res.statusCode);
     }
     const { r } = this.#run;
-    setStatus(r, res.statusCode, res.statusMessage);
+    setFinalStatus(r, res.statusCode, res.statusMessage);
     for (const name of (res as unknown as { getRawHeaderNames(): string[] }).getRawHeaderNames()) {
       const lower = name.toLowerCase();
       const value = res.getHeader(lower);
