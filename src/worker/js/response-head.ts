@@ -58,8 +58,8 @@ export function setStatus(r: Request, status: unknown, reason?: string | undefin
 }
 
 /**
- * Sets the status of a response that ends its exchange, and returns it. Whatever a script's object says it has, a status below 200 would leave
- * the client waiting for another response. @throws for what is no status, no final one, and no reason.
+ * Sets the status of a response that ends its exchange, and returns it. Whatever a script's object says it has, a status below 200 would
+ * leave the client waiting for another response. @throws for what is no status, no final one, and no reason.
  */
 export function setFinalStatus(r: Request, status: unknown, reason?: string | undefined): number {
   if (typeof status !== 'number' || !(status >= 200 && status <= 999)) {
