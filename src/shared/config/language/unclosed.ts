@@ -23,28 +23,48 @@ interface Opened {
  */
 export function unclosedBlock(text: string): UnclosedBlock | undefined {
   const open: Opened[] = [];
+  /** Open blocks by their indentation, the innermost last. */
+  const indented = new Map<number, Opened[]>();
   let line = 1;
+  /** Where the line begins, and what its indentation is. */
+  let begin = 0;
+  let indentation = indentationOf(text, 0);
   let scanned = 0;
+  /** Where the token before ends. */
+  let before = 0;
   let first: Opened | undefined;
   for (const { kind, text: word, start } of rawTokens(text)) {
-    line += lineFeeds(text, scanned, start);
-    scanned = start;
+    const was = line;
+    for (; scanned < start; scanned++) {
+      if (text[scanned] === '\n') {
+        line++;
+        begin = scanned + 1;
+      }
+    }
+    if (line !== was) {
+      indentation = indentationOf(text, begin);
+    }
+    const beginsLine = before <= begin;
+    before = start + word.length;
     if (kind === 'word') {
-      first ??= { name: word, line, column: start - lineStart(text, start) + 1, indentation: indentationOf(text, start) };
+      first ??= { name: word, line, column: start - begin + 1, indentation };
     } else if (kind === '{' && first !== undefined) {
       open.push(first);
+      listOf(indented, first.indentation).push(first);
       first = undefined;
     } else if (kind === ';') {
       first = undefined;
     } else if (kind === '}') {
-      const closed = open.pop();
       first = undefined;
-      const begin = lineStart(text, start);
-      const indentation = indentationOf(text, start);
-      if (closed === undefined || closed.line === line || text.slice(begin, start).trim() !== '' || indentation >= closed.indentation) {
+      const closed = open.pop();
+      if (closed === undefined) {
         continue;
       }
-      const owner = open.findLast((block) => block.indentation === indentation);
+      listOf(indented, closed.indentation).pop();
+      if (closed.line === line || !beginsLine || indentation >= closed.indentation) {
+        continue;
+      }
+      const owner = indented.get(indentation)?.at(-1);
       if (owner !== undefined) {
         return { name: closed.name, line: closed.line, column: closed.column, takenLine: line, of: owner.name };
       }
@@ -53,20 +73,18 @@ export function unclosedBlock(text: string): UnclosedBlock | undefined {
   return undefined;
 }
 
-function lineFeeds(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) {
-    count++;
+function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  let list = lists.get(key);
+  if (list === undefined) {
+    lists.set(key, (list = []));
   }
-  return count;
+  return list;
 }
 
-const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
-
-/** Columns before the first word of a line; a tab goes to the next multiple of eight. */
-function indentationOf(text: string, at: number): number {
+/** Columns before the first word of the line that begins there; a tab goes to the next multiple of eight. */
+function indentationOf(text: string, begin: number): number {
   let columns = 0;
-  for (let i = lineStart(text, at); ; i++) {
+  for (let i = begin; ; i++) {
     if (text[i] === '\t') {
       columns += 8 - (columns % 8);
     } else if (text[i] === ' ') {
