@@ -1,6 +1,7 @@
 import type { ComplexValue } from '../value/complex.js';
 import type { Subject } from '../value/subject.js';
 import type { ConfigContext, Directive } from './define.js';
+import type { DirectiveNode } from './language/ast.js';
 import { parseOffset, parseSize, parseTime } from './language/units.js';
 
 type Set<C, R extends Subject> = Directive<C, R>['set'];
@@ -166,6 +167,10 @@ export const buffers = <K extends string, R extends Subject>(
     store(conf, key, { number, size: bytes }, ctx);
   };
 };
+
+/** The same where nothing uses them: the arguments are looked at all the same. */
+export const unusedBuffers = <R extends Subject>(_conf: object, node: DirectiveNode, ctx: ConfigContext<R>): void =>
+  buffers<'unused', R>('unused')({}, node, ctx);
 
 /** Permissions of files, such as `group:rw all:r`, as mode bits. nginx: ngx_conf_set_access_slot. */
 export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {

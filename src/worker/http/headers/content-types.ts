@@ -5,8 +5,14 @@ import type { Request } from '../request/request.js';
 /** A set of media types; `null` stands for `*`, any type. */
 export type ContentTypes = ReadonlySet<string> | null;
 
-/** Reads the types of a directive such as `gzip_types`, which come on top of the defaults. nginx: ngx_http_types_slot. */
-export function parseContentTypes(
+/** Takes the types of a directive such as `gzip_types`, which come on top of the defaults. nginx: ngx_http_types_slot. */
+export const contentTypes =
+  (defaults: readonly string[]) =>
+  (conf: { types?: ContentTypes | undefined }, node: DirectiveNode, ctx: Context): void => {
+    conf.types = parseContentTypes(conf.types, node, ctx, defaults);
+  };
+
+function parseContentTypes(
   before: ContentTypes | undefined,
   node: DirectiveNode,
   ctx: Context,

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { text } from '../../../shared/config/slots.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes, hasContentType } from '../../http/headers/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
@@ -24,13 +24,7 @@ const scope = defineScope<Settings>({
   directives: {
     add_before_body: { in: ANYWHERE, args: 1, set: text('before') },
     add_after_body: { in: ANYWHERE, args: 1, set: text('after') },
-    addition_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    addition_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
   },
 });
 

@@ -1,12 +1,11 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { buffers, flag, int } from '../../../shared/config/slots.js';
+import { flag, int, unusedBuffers } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { brotli } from '../../http/body/compressor.js';
 import { takes } from '../../http/headers/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
-import type { Request } from '../../http/request/request.js';
+import { type ContentTypes, contentTypes } from '../../http/headers/content-types.js';
 import { defineModule, defineScope } from '../../module.js';
 
 interface Settings {
@@ -33,13 +32,7 @@ const scope = defineScope<Settings>({
   },
   directives: {
     brotli: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('enable') },
-    brotli_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    brotli_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
     brotli_comp_level: { in: ANYWHERE, args: 1, set: int('level', 0, 11) },
     brotli_min_length: { in: ANYWHERE, args: 1, set: int('minLength') },
     brotli_window: {
@@ -57,7 +50,7 @@ const scope = defineScope<Settings>({
       },
     },
     // The memory of the compressor is up to node:zlib.
-    brotli_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx) },
+    brotli_buffers: { in: ANYWHERE, args: 2, set: unusedBuffers },
   },
 });
 

@@ -5,7 +5,7 @@ import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { flag } from '../../../shared/config/slots.js';
 import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes, hasContentType } from '../../http/headers/content-types.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
@@ -107,13 +107,7 @@ const scope = defineScope<Settings>({
     charset: { in: ANYWHERE | In.LOCATION_IF, args: 1, set: charsetName('charset') },
     source_charset: { in: ANYWHERE | In.LOCATION_IF, args: 1, set: charsetName('source') },
     override_charset: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('override') },
-    charset_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, ['text/html']);
-      },
-    },
+    charset_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(['text/html']) },
   },
   link(conf, ctx, { block }) {
     if (conf.charset === 'off' || conf.source === 'off') {

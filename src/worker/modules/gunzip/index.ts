@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { buffers, flag } from '../../../shared/config/slots.js';
+import { flag, unusedBuffers } from '../../../shared/config/slots.js';
 import { gunzip } from '../../http/body/compressor.js';
 import { TransformStage } from '../../http/body/transform-stage.js';
 import { gzipSlot, mayCompress } from '../../http/headers/accept-gzip.js';
@@ -13,11 +13,7 @@ const scope = defineScope<{ enable: boolean }>({
   fields: { enable: inherit(false) },
   directives: {
     gunzip: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('enable') },
-    gunzip_buffers: {
-      in: In.HTTP | In.SERVER | In.LOCATION,
-      args: 2,
-      set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx),
-    },
+    gunzip_buffers: { in: In.HTTP | In.SERVER | In.LOCATION, args: 2, set: unusedBuffers },
   },
 });
 

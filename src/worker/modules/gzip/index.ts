@@ -2,12 +2,12 @@ import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
-import { accepted, bits, buffers, flag, int, oneOf, size } from '../../../shared/config/slots.js';
+import { accepted, bits, flag, int, oneOf, size, unusedBuffers } from '../../../shared/config/slots.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { Compression } from '../../http/body/compression.js';
 import { gzip } from '../../http/body/compressor.js';
 import { GzipProxied, gzipSlot, mayCompress } from '../../http/headers/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes } from '../../http/headers/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { HTTP_10, HTTP_11 } from '../../http/syntax/request-line.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
@@ -58,13 +58,7 @@ const scope = defineScope<Settings>({
   },
   directives: {
     gzip: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('enable') },
-    gzip_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    gzip_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
     gzip_comp_level: { in: ANYWHERE, args: 1, set: int('level', 1, 9) },
     gzip_min_length: { in: ANYWHERE, args: 1, set: size('minLength') },
     gzip_window: {
@@ -87,7 +81,7 @@ const scope = defineScope<Settings>({
         conf.memLevel = sizeBits(ctx, 9, 17) - 8;
       },
     },
-    gzip_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx) },
+    gzip_buffers: { in: ANYWHERE, args: 2, set: unusedBuffers },
     postpone_gzipping: {
       in: ANYWHERE,
       args: 1,

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, size } from '../../../shared/config/slots.js';
 import type { PostponeStage } from '../../http/body/postpone-stage.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes, hasContentType } from '../../http/headers/content-types.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -33,13 +33,7 @@ const scope = defineScope<Settings>({
       set: accepted((ctx) => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }))),
     },
     ssi_value_length: { in: ANYWHERE, args: 1, set: size('valueLength') },
-    ssi_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    ssi_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
     ssi_last_modified: { in: ANYWHERE, args: 'flag', set: flag('lastModified') },
   },
 });

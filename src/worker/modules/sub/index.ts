@@ -3,7 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { type ContentTypes, hasContentType, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes, hasContentType } from '../../http/headers/content-types.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { OK, type Result } from '../../task/codes.js';
@@ -50,13 +50,7 @@ const scope = defineScope<Settings>({
         conf.pairs = append(conf.pairs, { match: ctx.complex(lowerAscii(match)), value: ctx.complex(value) });
       },
     },
-    sub_filter_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    sub_filter_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
     sub_filter_once: { in: ANYWHERE, args: 'flag', set: flag('once') },
     sub_filter_last_modified: { in: ANYWHERE, args: 'flag', set: flag('lastModified') },
   },

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
-import { buffers, flag, size } from '../../../shared/config/slots.js';
+import { flag, size, unusedBuffers } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { hasZstd, whyNoDictionary, ZSTD_LEVELS, type ZstdDictionary, zstd } from '../../http/body/zstd.js';
 import { takes } from '../../http/headers/accept-gzip.js';
-import { type ContentTypes, parseContentTypes } from '../../http/headers/content-types.js';
+import { type ContentTypes, contentTypes } from '../../http/headers/content-types.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 
@@ -41,13 +41,7 @@ const scope = defineScope<Settings>({
         }
       },
     },
-    zstd_types: {
-      in: ANYWHERE,
-      args: { min: 1 },
-      set(conf, node, ctx) {
-        conf.types = parseContentTypes(conf.types, node, ctx, DEFAULT_TYPES);
-      },
-    },
+    zstd_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(DEFAULT_TYPES) },
     zstd_comp_level: {
       in: ANYWHERE,
       args: 1,
@@ -60,7 +54,7 @@ const scope = defineScope<Settings>({
     },
     zstd_min_length: { in: ANYWHERE, args: 1, set: size('minLength') },
     // The memory of the compressor is up to node:zlib.
-    zstd_buffers: { in: ANYWHERE, args: 2, set: (_conf, node, ctx) => buffers<'ignored', Request>('ignored')({}, node, ctx) },
+    zstd_buffers: { in: ANYWHERE, args: 2, set: unusedBuffers },
     zstd_dict_file: {
       in: In.HTTP,
       args: 1,
