@@ -1,5 +1,6 @@
 import { BulkWriter } from './bulk.js';
 import type { Sql, SqlValue, Statement, ZoneStats } from './kind.js';
+import { areNumbers } from './row-bytes.js';
 import { slabCapacity, slabCost } from './slab.js';
 
 /** Rows the hand passes for each entry added to a full zone. With 3, forgotten rows take at most half as much room again as the zone. */
@@ -17,16 +18,6 @@ const CHANGED = 1;
 const ADDED = 2;
 /** The row is there, but by the rules of the zone it is not. */
 const FORGOTTEN = 3;
-
-/** False for a row that came to harm, which is none. */
-function areNumbers(row: readonly unknown[]): boolean {
-  for (let i = 0; i < row.length; i++) {
-    if (typeof row[i] !== 'number') {
-      return false;
-    }
-  }
-  return true;
-}
 
 /** One entry as it stands inside a transaction. `values` are the table's own columns. */
 export class LruEntry {
@@ -101,6 +92,7 @@ export class LruTable {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       const row = this.#get.get(key);
+      // A row that came to harm is none.
       if (row === undefined || !areNumbers(row)) {
         return undefined;
       }

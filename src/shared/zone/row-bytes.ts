@@ -20,6 +20,19 @@ export function countsOf(bytes: unknown): Uint32Array {
 export const bytesOf = (numbers: Float64Array | Uint32Array): Uint8Array =>
   new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 
+/** Whether a row has numbers and nothing else; one of a single column is the number itself. */
+export function areNumbers(row: unknown): boolean {
+  if (!Array.isArray(row)) {
+    return typeof row === 'number';
+  }
+  for (let i = 0; i < row.length; i++) {
+    if (typeof row[i] !== 'number') {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** The object that a text of a row stands for; undefined when it stands for none. */
 export function objectOf(text: unknown): Readonly<Record<string, unknown>> | undefined {
   try {

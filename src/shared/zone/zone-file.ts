@@ -5,6 +5,7 @@ import type { Logger } from '../log/error-log.js';
 import { ALERT, NOTICE, WARN } from '../log/level.js';
 import type { SqlValue, Statement, TransactionHooks } from './kind.js';
 import { monotonicMs } from './monotonic.js';
+import { areNumbers } from './row-bytes.js';
 import { Connection, type FaultKind, faultOf, MissingRow, type NativeStatement } from './sqlite.js';
 
 /** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
@@ -25,19 +26,6 @@ const MAX_REPAIRS = 3;
 const OPENINGS = 3;
 
 const MISSING = 'missing';
-
-/** Whether a row has numbers and nothing else. */
-function isNumeric(row: unknown): boolean {
-  if (!Array.isArray(row)) {
-    return typeof row === 'number';
-  }
-  for (let i = 0; i < row.length; i++) {
-    if (typeof row[i] !== 'number') {
-      return false;
-    }
-  }
-  return true;
-}
 
 // Notes on its file which error came from it, since a transaction may span several files.
 class ZoneStatement<Row> implements Statement<Row> {
@@ -61,7 +49,7 @@ class ZoneStatement<Row> implements Statement<Row> {
 
   one(...args: SqlValue[]): Row {
     const row = this.get(...args);
-    if (!isNumeric(row)) {
+    if (!areNumbers(row)) {
       this.file.failure = new MissingRow(this.text);
       throw this.file.failure;
     }
