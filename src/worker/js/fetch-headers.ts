@@ -1,5 +1,6 @@
 import { TOKEN } from '../http/syntax/token.js';
 import { currentTask } from './task.js';
+import { givenText } from './text.js';
 
 /** One line of a {@link FetchHeaders}. */
 export interface HeaderLine {
@@ -57,16 +58,16 @@ export class FetchHeaders {
   }
 
   append(name: unknown, value: unknown): void {
-    modify(this, text(name), text(value), false);
+    modify(this, givenText(name), givenText(value), false);
   }
 
   set(name: unknown, value: unknown): void {
-    modify(this, text(name), text(value), true);
+    modify(this, givenText(name), givenText(value), true);
   }
 
   delete(name: unknown): void {
     const state = stateOf(this);
-    const given = text(name);
+    const given = givenText(name);
     check(state, given, '');
     const lower = given.toLowerCase();
     for (const line of state.groups.get(lower)?.lines ?? []) {
@@ -76,16 +77,16 @@ export class FetchHeaders {
   }
 
   get(name: unknown): string | null {
-    return find(this, text(name)) ?? null;
+    return find(this, givenText(name)) ?? null;
   }
 
   getAll(name: unknown): string[] {
-    const lines = stateOf(this).groups.get(text(name).toLowerCase())?.lines ?? [];
+    const lines = stateOf(this).groups.get(givenText(name).toLowerCase())?.lines ?? [];
     return lines.map(({ value }) => value);
   }
 
   has(name: unknown): boolean {
-    return find(this, text(name)) !== undefined;
+    return find(this, givenText(name)) !== undefined;
   }
 
   getSetCookie(): string[] {
@@ -155,9 +156,6 @@ function check(state: State, name: string, value: string): void {
     throw new TypeError('cannot modify immutable object');
   }
 }
-
-/** A name or value as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
-const text = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);
 
 /** A value without the blanks around it. */
 function trimmed(value: string): string {

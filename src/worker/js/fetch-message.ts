@@ -2,7 +2,7 @@ import { EMPTY } from '../bytes/empty.js';
 import { TOKEN } from '../http/syntax/token.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';
-import { bufferOf, integer } from './text.js';
+import { bufferOf, givenInteger } from './text.js';
 
 const TEXT_TYPE = 'text/plain;charset=UTF-8';
 
@@ -262,10 +262,7 @@ export function responseOf(body: unknown, given: unknown): FetchResponse {
   };
   let status = 200;
   if (init.status !== undefined) {
-    if (typeof init.status !== 'number') {
-      throw new TypeError('invalid number');
-    }
-    status = integer(init.status);
+    status = givenInteger(init.status);
     if (status < 200 || status > 599) {
       throw new RangeError(`status provided (${status}) is outside of [200, 599] range`);
     }

@@ -5,7 +5,7 @@ import { FetchHeaders } from './fetch-headers.js';
 import { describeRequest, type FetchDescription, type FetchInit, FetchResponse } from './fetch-message.js';
 import { type FetchScope, readProxy } from './fetch-settings.js';
 import { currentTask, type TaskOwner } from './task.js';
-import { integer } from './text.js';
+import { givenInteger } from './text.js';
 
 /** `ngx.fetch`, for which the handler that called it waits. `fallback` is asked where no handler runs. nginx: ngx_qjs_ext_fetch. */
 export function scriptFetch(fallback: TaskOwner): (resource?: unknown, init?: unknown) => Promise<Response | FetchResponse> {
@@ -38,10 +38,7 @@ function sizeOr(value: unknown, other: number): number {
   if (value === undefined) {
     return other;
   }
-  if (typeof value !== 'number') {
-    throw new TypeError('invalid number');
-  }
-  const size = integer(value);
+  const size = givenInteger(value);
   if (size < 0) {
     throw new Error('memory error');
   }

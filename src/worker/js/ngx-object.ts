@@ -10,7 +10,7 @@ import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
 import { currentTask, exceptionText, logNow, Task, type TaskOwner } from './task.js';
-import { integer } from './text.js';
+import { givenInteger } from './text.js';
 
 /** What scripts are told of the server. */
 export interface ScriptHost {
@@ -140,10 +140,7 @@ function killProcess(pid: unknown, signal: unknown = 'SIGTERM'): true {
 
 /** A level that nginx has: numbers beside them are the next that it has. @throws TypeError for what is no number. */
 function levelOf(given: unknown): Level {
-  if (typeof given !== 'number') {
-    throw new TypeError('invalid number');
-  }
-  return Math.min(Math.max(integer(given), 1), DEBUG) as Level;
+  return Math.min(Math.max(givenInteger(given), 1), DEBUG) as Level;
 }
 
 function scriptConsole(fallback: TaskOwner): object {

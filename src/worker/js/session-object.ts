@@ -13,7 +13,7 @@ import { placeOf } from './script-place.js';
 import { jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, integer } from './text.js';
+import { bufferOf, bytesOf, givenInteger } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {
@@ -187,10 +187,7 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   decide(code: unknown, otherwise: Result): void {
     let status: number = otherwise;
     if (code !== undefined) {
-      if (typeof code !== 'number') {
-        throw new TypeError('invalid number');
-      }
-      status = integer(code);
+      status = givenInteger(code);
       if (!(status >= LOWEST && status <= STATUS_LIMIT)) {
         throw new RangeError('code is out of range');
       }

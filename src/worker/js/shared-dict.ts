@@ -7,7 +7,7 @@ import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { crc32 } from '../digest/crc32.js';
-import { integer } from './text.js';
+import { givenInteger, givenText } from './text.js';
 
 /** What `js_shared_dict_zone` says of a dictionary. */
 export interface DictData {
@@ -109,7 +109,7 @@ export class SharedDict {
   }
 
   get(key: unknown): Value | undefined {
-    return this.#do(() => this.#get.get(hashOf(key), keyOf(key), Date.now())?.[0]);
+    return this.#do(() => this.#get.get(hashOf(key), givenText(key), Date.now())?.[0]);
   }
 
   has(key: unknown): boolean {
@@ -123,24 +123,24 @@ export class SharedDict {
     }
     return this.#do(() => {
       const now = Date.now();
-      const expires = this.#get.get(hashOf(key), keyOf(key), now)?.[1];
+      const expires = this.#get.get(hashOf(key), givenText(key), now)?.[1];
       return expires === undefined || expires === null ? undefined : Math.ceil(expires - now);
     });
   }
 
   set(key: unknown, value: unknown, timeout?: unknown): this {
     const entry = this.#entry(value, timeout);
-    this.#change(() => this.#write(keyOf(key), entry.value, entry.expires));
+    this.#change(() => this.#write(givenText(key), entry.value, entry.expires));
     return this;
   }
 
   add(key: unknown, value: unknown, timeout?: unknown): boolean {
     const entry = this.#entry(value, timeout);
     return this.#change(() => {
-      if (this.#get.get(hashOf(key), keyOf(key), Date.now()) !== undefined) {
+      if (this.#get.get(hashOf(key), givenText(key), Date.now()) !== undefined) {
         return false;
       }
-      this.#write(keyOf(key), entry.value, entry.expires);
+      this.#write(givenText(key), entry.value, entry.expires);
       return true;
     });
   }
@@ -148,10 +148,10 @@ export class SharedDict {
   replace(key: unknown, value: unknown, timeout?: unknown): boolean {
     const entry = this.#entry(value, timeout);
     return this.#change(() => {
-      if (this.#get.get(hashOf(key), keyOf(key), Date.now()) === undefined) {
+      if (this.#get.get(hashOf(key), givenText(key), Date.now()) === undefined) {
         return false;
       }
-      this.#write(keyOf(key), entry.value, entry.expires);
+      this.#write(givenText(key), entry.value, entry.expires);
       return true;
     });
   }
@@ -164,25 +164,25 @@ export class SharedDict {
     const first = initial === undefined ? 0 : numberOf(initial, 'init value');
     const { expires } = this.#entry(0, timeout);
     return this.#change(() => {
-      const known = this.#get.get(hashOf(key), keyOf(key), Date.now());
+      const known = this.#get.get(hashOf(key), givenText(key), Date.now());
       const value = Number(known?.[0] ?? first) + step;
-      this.#write(keyOf(key), value, timeout === undefined && known !== undefined ? known[1] : expires);
+      this.#write(givenText(key), value, timeout === undefined && known !== undefined ? known[1] : expires);
       return value;
     });
   }
 
   pop(key: unknown): Value | undefined {
     return this.#change(() => {
-      const value = this.#get.get(hashOf(key), keyOf(key), Date.now())?.[0];
-      this.#delete.run(hashOf(key), keyOf(key));
+      const value = this.#get.get(hashOf(key), givenText(key), Date.now())?.[0];
+      this.#delete.run(hashOf(key), givenText(key));
       return value;
     });
   }
 
   delete(key: unknown): boolean {
     return this.#change(() => {
-      const known = this.#get.get(hashOf(key), keyOf(key), Date.now()) !== undefined;
-      this.#delete.run(hashOf(key), keyOf(key));
+      const known = this.#get.get(hashOf(key), givenText(key), Date.now()) !== undefined;
+      this.#delete.run(hashOf(key), givenText(key));
       return known;
     });
   }
@@ -344,15 +344,9 @@ export class SharedDict {
   }
 }
 
-/** As a script gives it. @throws TypeError for a symbol. */
-const keyOf = (key: unknown): string => (key === undefined || key === null ? '' : `${key as string}`);
-
 /** How many entries a script wants to see: 1024 unless told. @throws TypeError for what is no number. */
 function mostOf(given: readonly unknown[]): number {
-  if (given.length > 0 && typeof given[0] !== 'number') {
-    throw new TypeError('invalid number');
-  }
-  return given.length === 0 ? 1024 : integer(given[0]);
+  return given.length === 0 ? 1024 : givenInteger(given[0]);
 }
 
 /** A number of a script's; NaN is none, which would spoil what it is added to. */
@@ -362,7 +356,7 @@ function numberOf(value: unknown, what: string): number {
   }
   return value;
 }
-const hashOf = (key: unknown): number => crc32(byteText(keyOf(key)));
+const hashOf = (key: unknown): number => crc32(byteText(givenText(key)));
 
 /** The zones of `js_shared_dict_zone`. */
 export const dictKind: ZoneKind<SharedDict, DictData> = {

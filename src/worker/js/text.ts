@@ -25,6 +25,17 @@ export function bufferOf(value: unknown): Buffer {
 /** Text of one character for a byte as a handler sees it. */
 export const textOf = (bytes: string): string => nativeText(bytes);
 
+/** A name or key as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
+export const givenText = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);
+
+/** The same as {@link integer}, for what njs takes from numbers alone. @throws TypeError for everything else. */
+export function givenInteger(value: unknown): number {
+  if (typeof value !== 'number') {
+    throw new TypeError('invalid number');
+  }
+  return integer(value);
+}
+
 /** A number of a script's without its fraction. @throws TypeError or RangeError for what is none. nginx: ngx_qjs_integer. */
 export function integer(value: unknown): number {
   const number = typeof value === 'symbol' || typeof value === 'bigint' ? Number.NaN : Number(value);
