@@ -32,14 +32,35 @@ interface Pending {
 /** Milliseconds for the CA to make up its mind about names, and to make a certificate. nginx-acme: authorization_timeout. */
 const PATIENCE = 60_000;
 const LONGEST_PAUSE = 8_000;
+/** How often an order is begun when answers to challenges are lost. */
+const TRIES = 3;
+/** Milliseconds in which all processes have come to share a zone again that was started anew. */
+const RECOVERY = 2_500;
 /** How many names of an order are validated at a time. */
 const AT_ONCE = 8;
+
+/** The CA refused a name since the answer to its challenge was lost here: nothing is wrong with the name. */
+class AnswerLost extends Error {}
 
 /**
  * Gets a certificate: begins an order or goes on with one that an earlier process began. `replaces` names the certificate that goes out
  * of use (RFC 9773). Rejects with {@link AcmeProblem}, {@link Unreachable}, {@link Stopped} or an Error that says what is wrong.
  */
 export async function obtain(order: Order, replaces: string | undefined, means: Means): Promise<Pair> {
+  for (let left = TRIES - 1; ; left--) {
+    try {
+      return await tryOnce(order, replaces, means);
+    } catch (error) {
+      if (!(error instanceof AnswerLost) || left === 0) {
+        throw error;
+      }
+    }
+    means.state.remove(pendingName(order));
+    await means.pace.wait(RECOVERY);
+  }
+}
+
+async function tryOnce(order: Order, replaces: string | undefined, means: Means): Promise<Pair> {
   const { client, state, issuer } = means;
   const resumed = await resume(order, means);
   const { key, remote } = resumed ?? (await begin(order, replaces, means));
@@ -152,22 +173,31 @@ async function authorizeOne(url: string, order: Order, key: string, { client, is
   }
   const token = checkToken(challenge.token);
   const answer = await client.keyAuthorization(challenge);
-  const takeAway = await solve(identifier, token, answer, key);
+  const placed = await solve(identifier, token, answer, key);
+  let lost = false;
+  const restore = async (): Promise<void> => {
+    lost = (await placed.restore()) || lost;
+  };
   try {
     if (challenge.status === 'pending') {
       await client.ready(challenge);
     }
     const result = await poll(
       pace,
-      () => client.authorization(url),
+      async () => {
+        await restore();
+        return client.authorization(url);
+      },
       ({ status }) => status !== 'pending',
     );
     if (result.status !== 'valid') {
+      await restore();
       const why = complaint(result.challenges.find(({ type }) => type === challenge.type)?.error);
-      throw new Error(`${why || `authorization status "${oneLine(result.status)}"`} for "${identifier.value}"`);
+      const what = `${why || `authorization status "${oneLine(result.status)}"`} for "${identifier.value}"`;
+      throw lost ? new AnswerLost(what) : new Error(what);
     }
   } finally {
-    await takeAway();
+    await placed.takeAway();
   }
 }
 

@@ -5,29 +5,64 @@ import { challengeRecord } from './ca-words.js';
 import { makeChallengeCertificate } from './client.js';
 import { runDnsHook } from './dns-hook.js';
 
-/** Puts the answer to one challenge where the CA looks for it. Resolves, once it is there, to what takes it away again. */
-export type Solve = (identifier: Identifier, token: string, answer: string, key: string) => Promise<() => Promise<void>>;
+/** The answer to a challenge, where the CA looks for it. */
+export interface PlacedAnswer {
+  /** Puts it back if it was lost, as with a zone that came to harm. Resolves to whether it was. */
+  restore(): Promise<boolean>;
+  takeAway(): Promise<void>;
+}
+
+/** Puts the answer to one challenge where the CA looks for it. Resolves once it is there. */
+export type Solve = (identifier: Identifier, token: string, answer: string, key: string) => Promise<PlacedAnswer>;
 
 /** How the challenges of an issuer are answered; `key` is the private key of the certificate that is asked for. */
 export function solverOf({ challenge, dnsHook }: AcmeIssuer, zone: AcmeZone): Solve {
   switch (challenge) {
     case 'http-01':
-      return async (_identifier, token, answer) => {
-        await new Promise<void>((done) => zone.setHttpAnswer(token, answer, done));
-        return async () => zone.dropHttpAnswer(token);
-      };
+      return (_identifier, token, answer) =>
+        inZone(zone, {
+          put: (done) => zone.setHttpAnswer(token, answer, done),
+          isThere: () => zone.httpAnswer(token) === answer,
+          drop: () => zone.dropHttpAnswer(token),
+        });
     case 'tls-alpn-01':
       return async (identifier, _token, answer, key) => {
         const name = challengeServerName(identifier);
         const chain = await makeChallengeCertificate(identifier, answer, key);
-        await new Promise<void>((done) => zone.setAlpnAnswer(name, { chain, key }, done));
-        return async () => zone.dropAlpnAnswer(name);
+        return inZone(zone, {
+          put: (done) => zone.setAlpnAnswer(name, { chain, key }, done),
+          isThere: () => zone.alpnAnswer(name)?.chain === chain,
+          drop: () => zone.dropAlpnAnswer(name),
+        });
       };
     case 'dns-01':
       return async ({ value }, _token, answer) => {
         const record = challengeRecord(value);
         await runDnsHook(dnsHook, 'present', record, answer);
-        return () => runDnsHook(dnsHook, 'cleanup', record, answer);
+        return { restore: async () => false, takeAway: () => runDnsHook(dnsHook, 'cleanup', record, answer) };
       };
   }
+}
+
+/** What is done with one answer in the zone. */
+interface ZoneAnswer {
+  put(done: () => void): void;
+  isThere(): boolean;
+  drop(): void;
+}
+
+async function inZone(zone: AcmeZone, { put, isThere, drop }: ZoneAnswer): Promise<PlacedAnswer> {
+  const place = (): Promise<void> => new Promise<void>(put);
+  await place();
+  return {
+    restore: async () => {
+      zone.look();
+      const lost = !isThere();
+      if (lost) {
+        await place();
+      }
+      return lost;
+    },
+    takeAway: async () => drop(),
+  };
 }

@@ -133,6 +133,11 @@ export class AcmeZone {
     this.#sql.submit({ work: () => void this.#setPair.run(id, version, chain, key), after: done });
   }
 
+  /** Makes sure that what is read next is what the workers have, where a zone that came to harm was started anew. */
+  look(): void {
+    this.#sql.look();
+  }
+
   /** The key authorization for a token of HTTP-01. */
   httpAnswer(token: string): string | undefined {
     return this.#readAnswer(HTTP + token)?.[0];

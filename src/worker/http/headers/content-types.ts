@@ -12,12 +12,7 @@ export const contentTypes =
     conf.types = parseContentTypes(conf.types, node, ctx, defaults);
   };
 
-function parseContentTypes(
-  before: ContentTypes | undefined,
-  node: DirectiveNode,
-  ctx: Context,
-  defaults: readonly string[],
-): ContentTypes {
+function parseContentTypes(before: ContentTypes | undefined, node: DirectiveNode, ctx: Context, defaults: readonly string[]): ContentTypes {
   if (before === null) {
     return null;
   }
