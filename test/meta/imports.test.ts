@@ -23,6 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/address',
     'worker/bytes',
     'worker/digest',
+    'worker/jose',
     'worker/password',
     'worker/text',
     'worker/time',

@@ -21,6 +21,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'shared/native/native.ts': [2, 'loads'],
   'worker/password/hash-thread.ts': [1, 'process'],
   'worker/digest/random-bytes.ts': [2, 'memory'],
+  'worker/jose/jose-package.ts': [1, 'loads'],
   'shared/time/time-format.ts': [2, 'value'],
   'shared/log/winston.ts': [1, 'loads'],
   'shared/net/datagram-handle.ts': [3, 'loads', 'memory'],
