@@ -36,6 +36,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/files', 'worker/lookup', 'worker/resolver', 'worker/http/syntax'],
   ['worker/net'],
   ['worker/net/uring', 'worker/net/openssl'],
+  ['worker/net/quic'],
   ['worker/net/engine'],
   ['worker/env.ts'],
   // A client, and what it wants done, as far as http and stream are the same.
