@@ -34,7 +34,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/net/options',
   ],
   ['worker/files', 'worker/lookup', 'worker/resolver', 'worker/http/syntax'],
-  ['worker/net'],
+  ['worker/net', 'worker/http/fields'],
   ['worker/net/uring', 'worker/net/openssl'],
   ['worker/net/quic'],
   ['worker/net/engine'],
@@ -66,6 +66,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ['worker/upstream/http2'],
   ['worker/http/body', 'worker/http/files', 'worker/http/serving', 'worker/upstream/group'],
+  ['worker/http/multiplexed'],
   // The protocols that bring requests in, and the exchange with backends.
   ['worker/http/http1', 'worker/http/http2', 'worker/upstream/exchange', 'worker/upstream/health'],
   ['worker/http/listening', 'worker/stream/listening', 'worker/upstream/tls', 'worker/cache'],

@@ -26,7 +26,7 @@ const UNFILLED: { readonly [file: string]: readonly [uses: number, kind: 'copies
   'worker/http/files/open-file.ts': [1, 'reads', 'cut to the count of bytes that were read'],
   'worker/http/http1/client-input.ts': [1, 'copies', 'as long as what was kept and what came'],
   'worker/http/http2-frames/frame-reader.ts': [1, 'copies', 'counted while it is filled'],
-  'worker/http/http2-frames/hpack/decoder.ts': [2, 'makes', 'a text of as much as was decoded'],
+  'worker/http/fields/huffman-text.ts': [2, 'makes', 'a text of as much as was decoded'],
   'worker/http/http2-frames/output.ts': [3, 'copies', 'counted while it is filled: each frame is as long as its payload'],
   'worker/http/syntax/head-parser.ts': [2, 'copies', 'counted while it is filled'],
   'worker/http/syntax/uri.ts': [2, 'makes', 'a text of as much as was decoded'],

@@ -4,7 +4,7 @@ import { ERROR, type Level } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { type BackendUrl, parseBackendUrl } from '../address/backend-url.js';
-import { CONNECTION_FIELDS } from '../http/http2-frames/protocol.js';
+import { CONNECTION_FIELDS } from '../http/fields/connection-fields.js';
 import { cipherOf } from '../net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';

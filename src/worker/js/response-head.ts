@@ -1,5 +1,5 @@
 import { WARN } from '../../shared/log/level.js';
-import { CONNECTION_FIELDS } from '../http/http2-frames/protocol.js';
+import { CONNECTION_FIELDS } from '../http/fields/connection-fields.js';
 import type { AdoptedField, HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
 import { TOKEN } from '../http/syntax/token.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ClosedStreams } from '../../../src/worker/http/http2/closed-streams.js';
-import { FloodGuard } from '../../../src/worker/http/http2/flood.js';
 import { ReceiveWindow, SendWindow } from '../../../src/worker/http/http2-frames/flow-window.js';
+import { FloodGuard } from '../../../src/worker/http/multiplexed/flood.js';
 
 t.test('a window to send in grows up to 2^31-1, and may be below zero', async (t) => {
   const window = new SendWindow(100);

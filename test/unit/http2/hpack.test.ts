@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import t from 'tap';
+import type { Field } from '../../../src/worker/http/fields/field.js';
 import {
   BLOCK_CUT_OFF,
   BLOCK_INVALID,
@@ -9,7 +10,6 @@ import {
   HpackDecoder,
 } from '../../../src/worker/http/http2-frames/hpack/decoder.js';
 import { HpackEncoder, KEEP, nameCode } from '../../../src/worker/http/http2-frames/hpack/encoder.js';
-import type { Field } from '../../../src/worker/http/http2-frames/hpack/field.js';
 import { HOPELESS, lookAhead } from '../../../src/worker/http/http2-frames/hpack/look-ahead.js';
 
 const LIMITS = { field: 100, total: 1000 };

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import t from 'tap';
-import { decodeHuffman } from '../../../src/worker/http/http2-frames/hpack/huffman-decode.js';
-import { encodeHuffman, huffmanLength } from '../../../src/worker/http/http2-frames/hpack/huffman-encode.js';
+import { decodeHuffman } from '../../../src/worker/http/fields/huffman-decode.js';
+import { encodeHuffman, huffmanLength } from '../../../src/worker/http/fields/huffman-encode.js';
 
 const encode = (text: string): Buffer => {
   const into = Buffer.alloc(huffmanLength(text));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from '../../../src/worker/http/http2/dependency-tree.js';
-import { parsePriority } from '../../../src/worker/http/http2/priority.js';
 import { Scheduler, type Waiting } from '../../../src/worker/http/http2/scheduler.js';
+import { parsePriority } from '../../../src/worker/http/multiplexed/priority.js';
 
 t.test('priority fields', async (t) => {
   const cases: readonly (readonly [string, number, boolean])[] = [

@@ -1,20 +1,29 @@
 import t from 'tap';
-import { RequestInput } from '../../../src/worker/http/http2/request-input.js';
-import type { Http2Stream } from '../../../src/worker/http/http2/stream.js';
+import { type InputStream, RequestInput } from '../../../src/worker/http/multiplexed/request-input.js';
 import type { BodySink } from '../../../src/worker/http/request/client-exchange.js';
 
 /** As much of a stream as its input asks for. */
-function streamOf(): Http2Stream {
+function streamOf(): InputStream {
   const location = { settings: { clientBodyTimeout: 60_000 } };
   const head = { chunked: true, contentLength: -1 };
   const request = { head, contentLength: -1, chunkedIn: true, requestLength: 0, location, log() {} };
-  return { request, inClosed: false, closed: false, upgradeKey: '', action: undefined, time() {}, stopTime() {}, giveRoom() {} } as never;
+  return {
+    request,
+    inClosed: false,
+    closed: false,
+    upgradeKey: '',
+    action: undefined,
+    time() {},
+    stopTime() {},
+    bodyWanted() {},
+    bodyUsed() {},
+  } as never;
 }
 
 // On io_uring several reads are served before what waits for the end of the tick.
 t.test('an end that comes between a sink asking for more and its turn follows what is held', async (t) => {
   const stream = streamOf();
-  const input = new RequestInput(stream, 65_536);
+  const input = new RequestInput(stream);
   const events: string[] = [];
   let room = false;
   const sink: BodySink = {

@@ -52,12 +52,3 @@ export const DEFAULT_WINDOW = 65535;
 
 /** What a client sends first (RFC 9113, 3.4). */
 export const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-
-/** Fields of HTTP/1 that say how it is framed and kept: they mean nothing in HTTP/2 (RFC 9113, 8.2.2). */
-export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-]);

@@ -30,7 +30,7 @@ export function dataFrameHead(c: Http2Connection): void {
     breakStream(c, stream, ERROR_CODE.STREAM_CLOSED);
     return;
   }
-  if (length > 0 && !stream.input.takeWindow(length)) {
+  if (length > 0 && !stream.takeWindow(length)) {
     c.note(INFO, `client violated flow control for stream ${streamId}: received DATA frame length ${length}`);
     breakStream(c, stream, ERROR_CODE.FLOW_CONTROL_ERROR);
     return;

@@ -1,4 +1,5 @@
-import { BLOCK_CUT_OFF, BLOCK_INVALID, BLOCK_NAMELESS, BLOCK_TOO_LARGE, DECODED, type FieldSink } from '../http2-frames/hpack/decoder.js';
+import type { FieldSink } from '../fields/field-sink.js';
+import { BLOCK_CUT_OFF, BLOCK_INVALID, BLOCK_NAMELESS, BLOCK_TOO_LARGE, DECODED } from '../http2-frames/hpack/decoder.js';
 import { ERROR_CODE } from '../http2-frames/protocol.js';
 import type { Http2Connection } from './connection.js';
 

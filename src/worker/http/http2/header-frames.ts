@@ -1,13 +1,13 @@
 import { INFO } from '../../../shared/log/level.js';
-import type { FieldSink } from '../http2-frames/hpack/decoder.js';
+import type { FieldSink } from '../fields/field-sink.js';
 import { HOPELESS, lookAhead } from '../http2-frames/hpack/look-ahead.js';
 import { ERROR_CODE, FLAG, FRAME } from '../http2-frames/protocol.js';
+import { TrailerCheck } from '../multiplexed/trailer-check.js';
 import type { Http2Connection } from './connection.js';
 import { decodeBlock } from './decode-block.js';
 import { mayOpenStream, openStream } from './open-stream.js';
 import { takeDependency } from './priority-frames.js';
 import { breakStream, resetAgain } from './reset-frames.js';
-import { TrailerCheck } from './trailer-check.js';
 
 const ignored: FieldSink = { field() {} };
 const trailerCheck = new TrailerCheck();

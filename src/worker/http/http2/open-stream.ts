@@ -1,20 +1,16 @@
 import { INFO } from '../../../shared/log/level.js';
-import { asStatus } from '../../task/codes.js';
-import { checkClientCertificate } from '../../tls/request-check.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
+import { beginRequest } from '../multiplexed/begin-request.js';
+import { RequestReader } from '../multiplexed/request-reader.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { Request } from '../request/request.js';
-import { refuseRequest, startRequest } from '../request/start-request.js';
-import { takeHead } from '../serving/take-head.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { Http2Connection } from './connection.js';
 import { decodeBlock } from './decode-block.js';
-import { prioritize } from './priority-frames.js';
-import { RequestReader } from './request-reader.js';
 import { Http2Stream } from './stream.js';
 
 // One for all connections: a section is read without a pause.
-const reader = new RequestReader();
+const reader = new RequestReader(2);
 
 /** Whether another stream may be opened: 0, or the code to refuse it with. */
 export function mayOpenStream(c: Http2Connection, ended: boolean): number {
@@ -57,28 +53,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
     }
     return;
   }
-  let status = isDisabled(c, r) ? 421 : reader.finish(ended);
-  r.head.length = end - start;
-  takeHead(r, r.head);
-  if (status !== 0) {
-    if (reader.malformed) {
-      stream.afterwards = ERROR_CODE.PROTOCOL_ERROR;
-    }
-    refuseRequest(r, asStatus(status));
-    return;
-  }
-  stream.action = undefined;
-  stream.upgradeKey = reader.upgradeKey;
-  const priority = r.head.header('priority');
-  if (priority !== undefined) {
-    prioritize(c, stream, priority);
-  }
-  status = c.tls === undefined ? 0 : checkClientCertificate(r);
-  if (status === 0) {
-    startRequest(r);
-  } else {
-    refuseRequest(r, asStatus(status));
-  }
+  beginRequest(stream, reader, isDisabled(c, r) ? 421 : reader.finish(ended), end - start);
 }
 
 /** The server that the request names does not speak HTTP/2. */

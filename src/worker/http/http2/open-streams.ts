@@ -1,14 +1,13 @@
 import { FAILED } from '../../task/codes.js';
 import { FRAME } from '../http2-frames/protocol.js';
 import { Http2StreamTable } from '../http2-frames/stream-table.js';
+import { OVER } from '../multiplexed/how-over.js';
+import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { ClosedStreams } from './closed-streams.js';
 import type { Http2Connection } from './connection.js';
 import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from './dependency-tree.js';
 import type { Http2Stream } from './stream.js';
-
-/** Why a stream that is over is not reset: both sides had ended it, it was reset before, or the client may end its side when it likes. */
-export const NO_RESET = { BOTH_ENDED: -1, DONE: -2, CLIENT_GOES_ON: -3 } as const;
 
 /** The streams of one connection: those that are open, and what is known of the others. nginx: h2c->streams_index. */
 export class Http2Streams {
@@ -74,16 +73,12 @@ export class Http2Streams {
   /** A stream's request begins. */
   add(stream: Http2Stream): void {
     const { host, flood, deadline, server } = this.#c;
-    const { counters } = host;
     if (this.#open.size === 0) {
-      counters.waiting--;
-      host.idle.remove(this.#c);
+      beginWork(host, this.#c);
       deadline.clear();
     }
     this.#open.set(stream.streamId, stream);
-    counters.writing++;
-    counters.requests++;
-    counters.changed();
+    countBegun(host);
     flood.opened(server.settings.http2MaxConcurrentStreams);
     this.#tree?.opened(stream.streamId);
   }
@@ -99,12 +94,11 @@ export class Http2Streams {
   }
 
   /**
-   * A stream's request is over; `code`: what to reset it with, or one of {@link NO_RESET}; `well`: nobody broke it off. nginx:
+   * A stream's request is over; `code`: what to reset it with, or one of {@link OVER}; `well`: nobody broke it off. nginx:
    * ngx_http_v2_close_stream.
    */
   ended(stream: Http2Stream, code: number, well: boolean, queued: boolean): void {
     const c = this.#c;
-    const { counters } = c.host;
     if (!this.#open.delete(stream.streamId)) {
       return;
     }
@@ -117,22 +111,20 @@ export class Http2Streams {
     this.#tree?.closed(stream.streamId);
     if (code >= 0) {
       this.reset(stream, code);
-    } else if (code === NO_RESET.BOTH_ENDED) {
+    } else if (code === OVER.BOTH_ENDED) {
       this.closed.addEnded(stream.streamId);
-    } else if (code === NO_RESET.CLIENT_GOES_ON) {
+    } else if (code === OVER.CLIENT_GOES_ON) {
       this.closed.addReset(stream.streamId, -1);
     }
     if (well) {
       c.flood.finished();
     }
-    counters.writing--;
-    c.host.countStatus(stream.request);
+    countOver(c.host, stream.request);
     c.sending.soon();
     if (this.#open.size > 0) {
       return;
     }
-    counters.waiting++;
-    counters.changed();
+    endWork(c.host);
     this.idleSince = performance.now();
     if (c.lost) {
       c.close();

@@ -1,7 +1,6 @@
 import { ERROR_CODE } from '../http2-frames/protocol.js';
 import type { Http2Connection } from './connection.js';
 import { hasStream, sized } from './frame-checks.js';
-import type { Http2Stream } from './stream.js';
 
 /** The longest `priority` text of a frame that is read. */
 const LONGEST = 256;
@@ -58,14 +57,5 @@ export function priorityUpdateFrame(c: Http2Connection): void {
   if (!mayPrioritize(c)) {
     return;
   }
-  const stream = c.streams.get(id);
-  if (stream !== undefined) {
-    prioritize(c, stream, bytes.toString('latin1', start + 4, Math.min(end, start + 4 + LONGEST)));
-  }
-}
-
-/** Takes what a client says of a response's urgency, in a header or in a frame. */
-export function prioritize(c: Http2Connection, stream: Http2Stream, text: string): void {
-  c.sending.scheduler.ordered = true;
-  stream.prioritize(text);
+  c.streams.get(id)?.prioritize(bytes.toString('latin1', start + 4, Math.min(end, start + 4 + LONGEST)));
 }

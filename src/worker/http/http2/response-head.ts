@@ -1,6 +1,6 @@
 import { DEBUG } from '../../../shared/log/level.js';
+import { CONNECTION_FIELDS } from '../fields/connection-fields.js';
 import { KEEP, type NameCode, nameCode } from '../http2-frames/hpack/encoder.js';
-import { CONNECTION_FIELDS } from '../http2-frames/protocol.js';
 import { SectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';

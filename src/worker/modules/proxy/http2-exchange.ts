@@ -1,5 +1,5 @@
 import { ERROR } from '../../../shared/log/level.js';
-import type { Field } from '../../http/http2-frames/hpack/field.js';
+import type { Field } from '../../http/fields/field.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { acceptOf } from '../../http/syntax/websocket-accept.js';
 import { Http2Exchange } from '../../upstream/exchange/http2-exchange.js';

@@ -1,5 +1,5 @@
 import { ERROR } from '../../../shared/log/level.js';
-import { type Field, NAME } from '../../http/http2-frames/hpack/field.js';
+import { type Field, NAME } from '../../http/fields/field.js';
 import { ERROR_CODE } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { METHOD } from '../../http/syntax/method.js';

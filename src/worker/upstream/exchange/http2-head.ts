@@ -1,7 +1,7 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { CONNECTION_FIELDS } from '../../http/fields/connection-fields.js';
 import { foreignNameCode, KEEP, type NameCode, nameCode } from '../../http/http2-frames/hpack/encoder.js';
 import { staticIndexOf } from '../../http/http2-frames/hpack/static-table.js';
-import { CONNECTION_FIELDS } from '../../http/http2-frames/protocol.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';

@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
+import { CONNECTION_FIELDS } from '../../http/fields/connection-fields.js';
 import { passEarlyHints } from '../../http/headers/early-hints.js';
-import { CONNECTION_FIELDS } from '../../http/http2-frames/protocol.js';
 import { HeaderKind } from '../response/header-kinds.js';
 import type { UpstreamRequest } from './upstream-request.js';
 

@@ -1,4 +1,4 @@
-import type { FieldSink } from '../../http/http2-frames/hpack/decoder.js';
+import type { FieldSink } from '../../http/fields/field-sink.js';
 import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
 
 /** Whoever has a request sent on a stream: writes its head, and is given the fields of the response. */

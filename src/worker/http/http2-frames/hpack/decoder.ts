@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer';
 import { latin1 } from '../../../bytes/latin1.js';
-import { Field, FieldName } from './field.js';
+import { Field, FieldName } from '../../fields/field.js';
+import type { FieldLimits, FieldSink } from '../../fields/field-sink.js';
+import { huffmanText } from '../../fields/huffman-text.js';
 import { DEFAULT_TABLE_SIZE, FieldTable } from './field-table.js';
-import { decodeHuffman } from './huffman-decode.js';
 
 /** What came of a header block. */
 export const DECODED = 0;
@@ -15,24 +15,8 @@ export const BLOCK_NAMELESS = 3;
 /** It ends within a field. */
 export const BLOCK_CUT_OFF = 4;
 
-/** What the fields of one header section may come to. */
-export interface FieldLimits {
-  /** Bytes of a name or a value as it is sent. */
-  readonly field: number;
-  /** Bytes of all names and values. */
-  readonly total: number;
-}
-
-/** Who is given the fields, in order. */
-export interface FieldSink {
-  field(field: Field): void;
-}
-
 /** A number has at most so many bytes. nginx: NGX_HTTP_V2_INT_OCTETS. */
 export const NUMBER_BYTES = 4;
-
-// What strings in Huffman code are decoded into.
-let scratch = Buffer.allocUnsafeSlow(1024);
 
 /** Decodes the header blocks of one connection, which depend on each other. nginx: ngx_http_v2_state_header_block and what follows it. */
 export class HpackDecoder {
@@ -175,14 +159,11 @@ export class HpackDecoder {
       this.#text = latin1(bytes, start, end);
       return DECODED;
     }
-    if (scratch.length < length * 2) {
-      scratch = Buffer.allocUnsafeSlow(length * 4);
-    }
-    const made = decodeHuffman(bytes, start, end, scratch);
-    if (made < 0) {
+    const text = huffmanText(bytes, start, end);
+    if (text === undefined) {
       return this.#invalid(`${this.#sender} sent invalid encoded header field`);
     }
-    this.#text = latin1(scratch, 0, made);
+    this.#text = text;
     return DECODED;
   }
 

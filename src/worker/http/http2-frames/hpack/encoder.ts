@@ -1,6 +1,6 @@
 import { lowerAscii } from '../../../text/ascii-case.js';
+import { putNumber, putText } from '../../fields/put-text.js';
 import { DEFAULT_TABLE_SIZE } from './field-table.js';
-import { encodeHuffman, huffmanLength } from './huffman-encode.js';
 import { STATIC_COUNT, staticIndexOf } from './static-table.js';
 
 /** How a name's values are dealt with. */
@@ -185,38 +185,8 @@ export class HpackEncoder {
   #literal(into: Buffer, at: number, bits: number, prefix: number, code: NameCode, value: string): number {
     let end = putNumber(into, at, bits, prefix, code.index);
     if (code.index === 0) {
-      end = putString(into, end, code.text);
+      end = putText(into, end, 0, 0x7f, code.text);
     }
-    return putString(into, end, value);
+    return putText(into, end, 0, 0x7f, value);
   }
-}
-
-/** Puts a number behind the upper `bits` of its first byte. */
-export function putNumber(into: Buffer, at: number, bits: number, prefix: number, value: number): number {
-  if (value < prefix) {
-    into[at] = bits | value;
-    return at + 1;
-  }
-  into[at++] = bits | prefix;
-  let rest = value - prefix;
-  while (rest >= 0x80) {
-    into[at++] = 0x80 | (rest & 0x7f);
-    rest >>>= 7;
-  }
-  into[at] = rest;
-  return at + 1;
-}
-
-interface Latin1Writable {
-  latin1Write(text: string, offset: number, length: number): number;
-}
-
-function putString(into: Buffer, at: number, text: string): number {
-  const coded = huffmanLength(text);
-  if (coded < text.length) {
-    return encodeHuffman(text, into, putNumber(into, at, 0x80, 0x7f, coded));
-  }
-  const start = putNumber(into, at, 0, 0x7f, text.length);
-  (into as unknown as Latin1Writable).latin1Write(text, start, text.length);
-  return start + text.length;
 }

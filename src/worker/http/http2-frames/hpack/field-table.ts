@@ -1,4 +1,4 @@
-import { Field, FieldName } from './field.js';
+import { Field, FieldName } from '../../fields/field.js';
 import { STATIC_COUNT, STATIC_FIELDS } from './static-table.js';
 
 const names = new Map<string, FieldName>();

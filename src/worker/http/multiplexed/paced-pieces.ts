@@ -2,17 +2,24 @@ import { setTimer } from '../../../shared/time/timer.js';
 import type { RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
-import type { Http2Stream } from './stream.js';
+
+/** A stream on which pieces of a response leave. */
+export interface PieceStream {
+  /** Sends a piece at the pace of the response. */
+  send(r: Request, chunk: Chunk | null, last: boolean): void;
+  /** Sends a piece as soon as there is room. */
+  put(chunk: Chunk | null, last: boolean): void;
+}
 
 /** Cuts a response's pieces to what `limit_rate` lets through. nginx: ngx_http_write_filter with limit_rate. */
 export class PacedPieces {
-  readonly #stream: Http2Stream;
+  readonly #stream: PieceStream;
   readonly #pacer: RatePacer;
   /** What the rate does not let through yet, behind the piece that is being sent. */
   #rest: Chunk | null = null;
   #last = false;
 
-  constructor(stream: Http2Stream, pacer: RatePacer) {
+  constructor(stream: PieceStream, pacer: RatePacer) {
     this.#stream = stream;
     this.#pacer = pacer;
   }
@@ -47,7 +54,7 @@ export class PacedPieces {
   }
 }
 
-function sendRest(stream: Http2Stream, r: Request, rest: Chunk, last: boolean): void {
+function sendRest(stream: PieceStream, r: Request, rest: Chunk, last: boolean): void {
   if (!r.finished) {
     stream.send(r, rest, last);
   }

@@ -1,4 +1,4 @@
-import { type KnownHeader, knownHeaderOf } from '../../syntax/header-names.js';
+import { type KnownHeader, knownHeaderOf } from '../syntax/header-names.js';
 
 /** What a field is for. */
 export const FIELD = { HEADER: 0, COOKIE: 1, METHOD: 2, SCHEME: 3, PATH: 4, AUTHORITY: 5, PROTOCOL: 6, OTHER_PSEUDO: 7 } as const;

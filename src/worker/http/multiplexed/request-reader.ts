@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
-import type { FieldSink } from '../http2-frames/hpack/decoder.js';
-import { FIELD, type Field, NAME } from '../http2-frames/hpack/field.js';
+import { FIELD, type Field, NAME } from '../fields/field.js';
+import type { FieldSink } from '../fields/field-sink.js';
 import type { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { duplicateText } from '../syntax/duplicate-text.js';
@@ -13,14 +13,17 @@ import type { RequestHead } from '../syntax/request-head.js';
 import { normalizeUri } from '../syntax/uri.js';
 import { newKey } from './websocket.js';
 
-/** HTTP versions are major * 1000 + minor. */
-const HTTP_20 = 2000;
-
-/** Makes a request's head of the fields of a header section. nginx: ngx_http_v2_state_process_header, ngx_http_v2_run_request. */
+/**
+ * Makes a request's head of the fields of a header section, of HTTP/2 or of HTTP/3. nginx: ngx_http_v2_state_process_header,
+ * ngx_http_v2_run_request, ngx_http_v3_process_header and what follows them.
+ */
 export class RequestReader implements FieldSink, HostParts {
   /** The parts of the host that was checked last. */
   host = '';
   port = 0;
+  /** Major * 1000 + minor. */
+  readonly #version: number;
+  readonly #versionText: string;
   #request!: Request;
   #head!: RequestHead;
   #negotiated: string | undefined = undefined;
@@ -35,6 +38,12 @@ export class RequestReader implements FieldSink, HostParts {
   /** The request is for a WebSocket: the key that its backend is sent. Otherwise empty. */
   upgradeKey = '';
 
+  /** `version`: 2 or 3. */
+  constructor(version: number) {
+    this.#version = version * 1000;
+    this.#versionText = `HTTP/${version}.0`;
+  }
+
   /**
    * The fields that follow are those of this request. `negotiated`: the name that the TLS handshake was for, when a server answers
    * to it.
@@ -42,8 +51,8 @@ export class RequestReader implements FieldSink, HostParts {
   begin(r: Request, negotiated: string | undefined): void {
     this.#request = r;
     this.#head = r.head;
-    this.#head.version = HTTP_20;
-    this.#head.protocol = 'HTTP/2.0';
+    this.#head.version = this.#version;
+    this.#head.protocol = this.#versionText;
     this.#negotiated = negotiated;
     this.#status = 0;
     this.#authority = this.#protocol = this.#cookie = undefined;
@@ -234,7 +243,7 @@ export class RequestReader implements FieldSink, HostParts {
     if (head.unparsedUri === '') {
       return this.#malformed('client sent no :path header');
     }
-    head.line = `${head.method} ${head.unparsedUri} HTTP/2.0`;
+    head.line = `${head.method} ${head.unparsedUri} ${this.#versionText}`;
     return 0;
   }
 
@@ -302,7 +311,7 @@ export class RequestReader implements FieldSink, HostParts {
   }
 
   /**
-   * A request for a WebSocket becomes the one that HTTP/1.1 has for it, so that a configuration sees the same of both (RFC 8441, 4 and 5).
+   * A request for a WebSocket becomes the one that HTTP/1.1 has for it, so that a configuration sees the same of both (RFC 8441, 4 and 5; RFC 9220).
    */
   #extendedConnect(protocol: string, ended: boolean): number {
     const head = this.#head;
@@ -314,7 +323,7 @@ export class RequestReader implements FieldSink, HostParts {
     }
     head.method = 'GET';
     head.methodBit = METHOD.GET;
-    head.line = `GET ${head.unparsedUri} HTTP/2.0`;
+    head.line = `GET ${head.unparsedUri} ${this.#versionText}`;
     head.chunked = false;
     this.upgradeKey = newKey();
     const given = head.names.indexOf('sec-websocket-key');

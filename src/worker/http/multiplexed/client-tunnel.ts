@@ -1,25 +1,36 @@
 import { copied, Gathered } from '../../bytes/gathered.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
 import type { BodySink, ClientTunnel, TunnelOwner } from '../request/client-exchange.js';
-import type { Http2Stream } from './stream.js';
+import type { Request } from '../request/request.js';
+import type { PieceStream } from './paced-pieces.js';
+
+/** A stream that may become a tunnel. */
+export interface TunnelStream extends PieceStream {
+  readonly request: Request;
+  /** The request is over, or its client has gone. */
+  readonly closed: boolean;
+  /** The error code that ends the stream once the answer has gone out. */
+  afterwards: number;
+  resumeBody(r: Request): void;
+}
 
 /** Bytes that wait for the client's window; then the other side is asked to wait. */
 const HIGH = 64 * 1024;
 
-/** A stream whose DATA frames carry another protocol both ways, such as WebSocket (RFC 8441, 5). */
-export class Http2Tunnel implements ClientTunnel, BodySink {
+/** A stream whose DATA frames carry another protocol both ways, such as WebSocket (RFC 8441, 5; RFC 9220). */
+export class StreamTunnel implements ClientTunnel, BodySink {
   readonly room: number = DEFAULT_WINDOW;
   readonly pending = null;
   /** Browsers end a stream with their last frame, and read the answer to it. */
   readonly halfCloses = true;
-  readonly #stream: Http2Stream;
+  readonly #stream: TunnelStream;
   readonly #owner: TunnelOwner;
   readonly #waiting = new Gathered();
   /** A piece is being sent. */
   #sending = false;
   #paused = false;
 
-  constructor(stream: Http2Stream, owner: TunnelOwner) {
+  constructor(stream: TunnelStream, owner: TunnelOwner) {
     this.#stream = stream;
     this.#owner = owner;
   }

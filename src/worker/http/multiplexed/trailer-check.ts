@@ -1,5 +1,5 @@
-import type { FieldSink } from '../http2-frames/hpack/decoder.js';
-import { FIELD, type Field, NAME } from '../http2-frames/hpack/field.js';
+import { FIELD, type Field, NAME } from '../fields/field.js';
+import type { FieldSink } from '../fields/field-sink.js';
 
 /** Looks at the fields behind a body, which nobody wants: whether they may stand there. */
 export class TrailerCheck implements FieldSink {

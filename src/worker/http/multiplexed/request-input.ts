@@ -1,18 +1,38 @@
 import { INFO } from '../../../shared/log/level.js';
 import { Gathered } from '../../bytes/gathered.js';
 import { enter, leave } from '../../task/at-work.js';
-import { ReceiveWindow } from '../http2-frames/flow-window.js';
-import { ERROR_CODE, MAX_WINDOW } from '../http2-frames/protocol.js';
+import { ERROR_CODE } from '../http2-frames/protocol.js';
 import type { BodySink } from '../request/client-exchange.js';
-import type { Http2Stream } from './stream.js';
+import type { Request } from '../request/request.js';
+
+/** A stream, as far as what comes on it needs it. */
+export interface InputStream {
+  readonly request: Request;
+  /** The request is over, or its client has gone. */
+  readonly closed: boolean;
+  /** The client sends no more on it. */
+  readonly inClosed: boolean;
+  /** The key of the WebSocket that the client asked for; empty for any other request. */
+  readonly upgradeKey: string;
+  action: string | undefined;
+  /** The error code that ends the stream once the answer has gone out. */
+  afterwards: number;
+  /** The client has so many milliseconds for what is next. */
+  time(ms: number): void;
+  /** It was in time. */
+  stopTime(): void;
+  /** Somebody takes the body, and the client may send `room` bytes ahead; `held` wait, of `announced` in all or of an unknown number (-1). */
+  bodyWanted(room: number, announced: number, held: number): void;
+  /** Somebody took so many bytes, and `held` wait. */
+  bodyUsed(bytes: number, held: number): void;
+}
 
 /**
- * What a client sends on a stream behind the head: kept within the stream's window until somebody takes it. nginx:
- * ngx_http_v2_process_request_body.
+ * What a client sends on a stream behind the head: kept, within what the stream lets it send, until somebody takes it. nginx:
+ * ngx_http_v2_process_request_body, ngx_http_v3_request_body_filter.
  */
 export class RequestInput {
-  readonly #stream: Http2Stream;
-  readonly #window: ReceiveWindow;
+  readonly #stream: InputStream;
   /** What nobody has taken yet. */
   #held: Gathered | null = null;
   #received = 0;
@@ -25,14 +45,8 @@ export class RequestInput {
   /** It is a tunnel's, which may be silent for as long as the tunnel's own timeouts allow. */
   #tunnel = false;
 
-  constructor(stream: Http2Stream, room: number) {
+  constructor(stream: InputStream) {
     this.#stream = stream;
-    this.#window = new ReceiveWindow(room);
-  }
-
-  /** A frame of `length` bytes begins; false if the client had no room for it. */
-  takeWindow(length: number): boolean {
-    return this.#window.take(length);
   }
 
   /** Nobody looks at what comes: its bytes count for nothing. */
@@ -96,7 +110,7 @@ export class RequestInput {
     if (this.#sink !== sink || this.#stream.closed) {
       return;
     }
-    this.#refill(this.#window.size === MAX_WINDOW ? 0.25 : 0.5);
+    this.#stream.bodyUsed(end - start, this.#heldSize);
     if (!this.#sinkPaused && !this.#stream.inClosed) {
       this.#watch();
     }
@@ -105,17 +119,6 @@ export class RequestInput {
   #watch(): void {
     if (!this.#tunnel) {
       this.#stream.time(this.#stream.request.location.settings.clientBodyTimeout);
-    }
-  }
-
-  /** Gives the client room again for what was used. */
-  #refill(share: number): void {
-    if (this.#stream.inClosed) {
-      return;
-    }
-    const room = this.#window.refill(this.#heldSize, share);
-    if (room > 0) {
-      this.#stream.giveRoom(room);
     }
   }
 
@@ -172,14 +175,7 @@ export class RequestInput {
     }
     this.#begin(sink);
     if (!stream.inClosed) {
-      const wanted = Math.min(
-        MAX_WINDOW,
-        this.#announced >= 0 && sink.room !== MAX_WINDOW ? Math.min(sink.room, this.#announced + 1) : sink.room,
-      );
-      if (wanted > this.#window.size) {
-        this.#window.size = wanted;
-      }
-      this.#refill(1);
+      stream.bodyWanted(sink.room, this.#announced, this.#heldSize);
     }
     // Whoever asked is still at work.
     if (this.#heldSize > 0 || stream.inClosed) {

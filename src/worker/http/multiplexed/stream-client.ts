@@ -1,22 +1,22 @@
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import type { TlsConnection } from '../../task/client.js';
+import type { KnownClient } from '../connection/known-client.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { ClientConnection } from '../request/client-exchange.js';
-import type { Http2Connection } from './connection.js';
 
 /**
  * What the layers above see as the client's connection: a stream with a client address of its own, which realip may change for this
- * request alone. nginx: the fake connection of ngx_http_v2_create_stream.
+ * request alone. nginx: the fake connection of ngx_http_v2_create_stream, the connection of a stream of QUIC.
  */
-export abstract class Http2StreamClient implements ClientConnection {
+export abstract class StreamClient<C extends KnownClient> implements ClientConnection {
   readonly id: number;
   remoteAddress: string;
   remotePort: number;
   readonly requests: number;
   closed = false;
-  protected readonly c: Http2Connection;
+  protected readonly c: C;
 
-  constructor(connection: Http2Connection) {
+  constructor(connection: C) {
     this.c = connection;
     this.id = connection.id;
     this.requests = connection.requests;
