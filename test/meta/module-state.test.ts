@@ -23,6 +23,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/digest/random-bytes.ts': [2, 'memory'],
   'worker/jose/jose-package.ts': [1, 'loads'],
   'shared/time/time-format.ts': [2, 'value'],
+  'shared/log/lost-lines.ts': [1, 'numbers'],
   'shared/log/winston.ts': [1, 'loads'],
   'shared/net/datagram-handle.ts': [3, 'loads', 'memory'],
   'shared/net/handle-pipe.ts': [2, 'loads', 'process'],

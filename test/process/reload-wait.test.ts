@@ -84,6 +84,9 @@ t.test('while the file is broken the server can be looked at, and ended', async 
   await server.configure(`${answering('one')}\nrubbish;`);
   const args = ['-p', `${server.dir}/`, '-c', 'sluice.conf'];
   t.equal((await runCli(['status', ...args])).code, 0);
+  await httpGet(server, '/one');
+  await server.accessLogged('GET /one');
+  t.match(await runCli(['logs', 'path=/one', ...args]), { code: 0, stdout: / \/one / });
   t.match(await runCli([...args, '-e', 'error.log', '-s', 'reload']), { code: 1 });
   const reopened = await runCli([...args, '-e', 'error.log', '-s', 'reopen']);
   t.match(reopened, { code: 0, stderr: /unknown directive "rubbish"[\s\S]*by what can be read of it the pid file is ".*server\.pid"\n$/ });

@@ -4,6 +4,7 @@ import { fsPath } from '../files/fs-path.js';
 import { openPastLinks } from '../files/others-link.js';
 import { loadNative } from '../native/native.js';
 import { errnoCode } from '../system/errno.js';
+import { countLost, linesIn } from './lost-lines.js';
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
@@ -121,7 +122,7 @@ export function closeLogFd(log: LogFd): void {
 /**
  * Writes all of `data` (latin1) to a regular file or throws node:fs's error. A disk that fills up in the middle leaves no torn line: what
  * was written of the last line is taken off again, all of `data` when it is not made of lines. When another process has written behind it
- * meanwhile, it stays, since its line would go.
+ * meanwhile, it stays, since its line would go. Lines that are not written are counted.
  */
 export function appendWhole(log: LogFd, data: string, lines: boolean): void {
   let written = 0;
@@ -130,6 +131,9 @@ export function appendWhole(log: LogFd, data: string, lines: boolean): void {
       written += writeSync(log.fd, written === 0 ? data : data.slice(written), null, 'latin1');
     }
   } catch (error) {
+    if (lines) {
+      countLost(linesIn(data.slice(data.lastIndexOf('\n', written - 1) + 1)));
+    }
     const torn = written - (lines ? data.lastIndexOf('\n', written - 1) + 1 : 0);
     if (written > 0 && torn > 0 && log.kind === 'file') {
       const end = endOfLastWrite(log);

@@ -6,6 +6,7 @@ import { AtTickEnd, endOfTick, type TickTask } from '../time/end-of-tick.js';
 import { setTimer } from '../time/timer.js';
 import { nowSeconds } from '../time/unix-time.js';
 import { appendWhole, closeLogFd, feedPipe, type LogFd } from './log-fd.js';
+import { countLost, linesIn } from './lost-lines.js';
 
 /** How an access log is buffered. */
 export interface LogBuffering {
@@ -162,12 +163,14 @@ export class LogFile implements TickTask {
   #out(data: string): void {
     const log = this.#log;
     if (log === undefined || this.#fullSecond === nowSeconds()) {
+      countLost(linesIn(data));
       return;
     }
     const gzip = this.#buffering?.gzip ?? 0;
     const bytes = gzip === 0 ? data : gzipSync(Buffer.from(data, 'latin1'), { level: gzip }).toString('latin1');
     if (log.kind !== 'file') {
       if (this.#backlog.length + (this.#backlog === '' ? 0 : bytes.length) > BACKLOG_LIMIT) {
+        countLost(linesIn(data));
         this.#failed(constants.errno.EAGAIN);
       } else {
         this.#backlog += bytes;
@@ -178,6 +181,9 @@ export class LogFile implements TickTask {
     try {
       appendWhole(log, bytes, gzip === 0);
     } catch (error) {
+      if (gzip > 0) {
+        countLost(linesIn(data));
+      }
       this.#failed(error);
     }
   }
@@ -186,6 +192,8 @@ export class LogFile implements TickTask {
     try {
       this.#backlog = this.#log === undefined ? '' : feedPipe(this.#log, this.#backlog);
     } catch (error) {
+      // Of compressed lines it is only known that they were some.
+      countLost(this.#buffering === undefined || this.#buffering.gzip === 0 ? linesIn(this.#backlog) : 1);
       this.#backlog = '';
       this.#failed(error);
     }

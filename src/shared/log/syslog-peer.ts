@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { errnoCode, errnoText } from '../system/errno.js';
 import type { Level } from './level.js';
 import type { LogTarget } from './log-target.js';
+import { countLost } from './lost-lines.js';
 import { type SyslogSpec, syslogHeader } from './syslog.js';
 
 /** Messages that wait while the way to the server opens, and bytes that wait for a slow one; later messages are lost. */
@@ -79,11 +80,14 @@ class UdpPeer implements SyslogPeer {
       if (this.#socket.getSendQueueSize() < BYTE_LIMIT) {
         this.#socket.send(message, this.#sent);
       } else {
+        countLost(1);
         this.#reporter.failed('send', constants.errno.EAGAIN);
       }
     } else if (!this.#closed && this.#waiting.length < QUEUE_LIMIT && Date.now() - this.#failedAt >= RETRY) {
       this.#waiting.push(message);
       this.#socket ??= this.#open();
+    } else {
+      countLost(1);
     }
   }
 
@@ -121,11 +125,13 @@ class UdpPeer implements SyslogPeer {
     this.#socket?.close();
     this.#socket = undefined;
     this.#connected = false;
+    countLost(this.#waiting.length);
     this.#waiting = [];
   }
 
   readonly #sent = (error: Error | null): void => {
     if (error !== null) {
+      countLost(1);
       this.#reporter.failed('send', error);
     }
   };
@@ -161,6 +167,8 @@ class StreamPeer implements SyslogPeer {
       if (this.#socket === undefined) {
         this.#connect();
       }
+    } else {
+      countLost(1);
     }
   }
 
@@ -231,6 +239,7 @@ class StreamPeer implements SyslogPeer {
       const header = this.#logger === undefined ? syslogHeader(this.#spec, severity) : `<${this.#spec.facility * 8 + severity}>`;
       out.write(`${header}${text.replaceAll('\n', ' ')}\n`, 'latin1');
     } else {
+      countLost(1);
       this.#reporter.failed('send', constants.errno.EAGAIN);
     }
   }
@@ -249,6 +258,7 @@ class StreamPeer implements SyslogPeer {
     this.#socket = undefined;
     this.#logger = undefined;
     this.#out = undefined;
+    countLost(this.#waiting.length);
     this.#waiting = [];
   }
 }

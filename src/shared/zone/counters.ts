@@ -1,3 +1,4 @@
+import { linesLost } from '../log/lost-lines.js';
 import { setTimer } from '../time/timer.js';
 import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import * as kinds from './meter-kinds.js';
@@ -27,7 +28,12 @@ const NAMES = [
   'c3xx',
   'c4xx',
   'c5xx',
+  'linesLost',
 ] as const;
+
+/** What is said of each worker by itself: how late (microseconds) its event loop was lately, in the worst case and in 99 of 100. */
+const OWN = ['delayMax', 'delay99'] as const;
+const COLUMNS = [...NAMES, ...OWN];
 
 /** What a worker, or all together, have done and are doing. nginx: ngx_stat_accepted and its neighbours. */
 export type Totals = { [name in (typeof NAMES)[number]]: number };
@@ -63,6 +69,10 @@ const NOTHING: CounterSource = {
 export interface WorkerTotals extends Totals {
   /** The process id; 0 is the sum of workers that have ended. */
   readonly worker: number;
+  /** How late (microseconds) the event loop was at worst lately; 0 where nobody watches it. */
+  delayMax: number;
+  /** ... and how late at most in 99 of 100 samples. */
+  delay99: number;
 }
 
 /**
@@ -89,13 +99,15 @@ export class Counters implements ZoneJob {
   #source = NOTHING;
   #armed = false;
   #flushed = 0;
+  #delayMax = 0;
+  #delay99 = 0;
 
   constructor(sql: Sql, worker: number) {
     this.#sql = sql;
     this.#worker = worker;
     this.meters = new Meters(sql, worker, () => this.#arm());
-    this.#write = sql.prepare(`INSERT OR REPLACE INTO counters VALUES (?${', ?'.repeat(NAMES.length)})`);
-    this.#rows = sql.prepare(`SELECT worker, ${NAMES.join(', ')} FROM counters ORDER BY worker`);
+    this.#write = sql.prepare(`INSERT OR REPLACE INTO counters VALUES (?${', ?'.repeat(COLUMNS.length)})`);
+    this.#rows = sql.prepare(`SELECT worker, ${COLUMNS.join(', ')} FROM counters ORDER BY worker`);
     this.#sumOthers = sql.prepare(
       `SELECT ${NAMES.map((name) => `CAST(total(${name}) AS INTEGER)`).join(', ')} FROM counters WHERE worker <> ?`,
     );
@@ -105,6 +117,13 @@ export class Counters implements ZoneJob {
   attach(source: CounterSource): void {
     this.#source = source;
     source.changed = () => this.#changed();
+  }
+
+  /** Publishes how late (microseconds) this worker's event loop has been lately. */
+  loopDelay(max: number, of99: number): void {
+    this.#delayMax = Math.round(max);
+    this.#delay99 = Math.round(of99);
+    this.#arm();
   }
 
   /** From now on what connections are doing is published with each change: some 15 µs, for configurations whose variables ask for it. */
@@ -136,7 +155,7 @@ export class Counters implements ZoneJob {
 
   /** The sum over all workers, those that have ended included. */
   totals(): Totals {
-    const sum = named(new Array(NAMES.length + 1).fill(0));
+    const sum = named(new Array(COLUMNS.length + 1).fill(0));
     for (const row of this.perWorker()) {
       for (const name of NAMES) {
         sum[name] += row[name];
@@ -214,13 +233,26 @@ export class Counters implements ZoneJob {
 
   #present(): number[] {
     const { accepted, handled, requests, active, reading, writing, waiting, statusClasses } = this.#source;
-    return [this.#worker, accepted, handled, requests, active, reading, writing, waiting, ...statusClasses];
+    return [
+      this.#worker,
+      accepted,
+      handled,
+      requests,
+      active,
+      reading,
+      writing,
+      waiting,
+      ...statusClasses,
+      linesLost(),
+      this.#delayMax,
+      this.#delay99,
+    ];
   }
 }
 
 function named(row: readonly number[]): WorkerTotals {
   const totals = { worker: row[0]! } as WorkerTotals;
-  for (const [i, name] of NAMES.entries()) {
+  for (const [i, name] of COLUMNS.entries()) {
     totals[name] = row[i + 1]!;
   }
   return totals;
@@ -244,17 +276,18 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.jsKind,
 ];
 
+/** What a worker is doing, of which nothing is left when it has ended. */
+const ENDS_WITH_WORKER: ReadonlySet<string> = new Set(['active', 'reading', 'writing', 'waiting', ...OWN]);
+
 /** The kind of the one zone that holds the counters. */
 const counterKind: ZoneKind<Counters, undefined> = {
   id: 'counters',
-  ddl: `CREATE TABLE IF NOT EXISTS counters (worker INTEGER PRIMARY KEY, ${NAMES.map((name) => `${name} INTEGER`).join(', ')});
+  ddl: `CREATE TABLE IF NOT EXISTS counters (worker INTEGER PRIMARY KEY, ${COLUMNS.map((name) => `${name} INTEGER`).join(', ')});
     ${METERS_DDL}`,
   open: (sql, _zone, worker) => new Counters(sql, worker),
   release(sql, worker) {
     // What the worker had done stays counted, under number 0; what it was doing has ended with it.
-    const done = NAMES.map((name) =>
-      name === 'active' || name === 'reading' || name === 'writing' || name === 'waiting' ? '0' : `total(${name})`,
-    );
+    const done = COLUMNS.map((name) => (ENDS_WITH_WORKER.has(name) ? '0' : `total(${name})`));
     sql
       .prepare(
         `INSERT OR REPLACE INTO counters SELECT 0, ${done.map((sum) => `CAST(${sum} AS INTEGER)`).join(', ')} FROM counters WHERE worker IN (0, ?)`,

@@ -5,6 +5,7 @@ import { discardBody } from '../../http/request/request-body.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
+import { watchLoopDelay } from '../../status/loop-delay.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { acceptedFormat, MEDIA_TYPES } from './format.js';
 import { jsonText } from './json.js';
@@ -43,5 +44,8 @@ function show(r: Request, env: WorkerEnv): Result {
 export const sluiceStatusModule = defineModule({
   name: 'sluice_status',
   location: scope,
-  handler: (_conf, env) => (r) => show(r, env),
+  handler(_conf, env, location) {
+    watchLoopDelay(location.server.http);
+    return (r) => show(r, env);
+  },
 });

@@ -8,7 +8,11 @@ export function jsonText({ totals, workers, zones, upstreams, orders }: Report):
   const document = {
     version: SERVER_VERSION,
     ...counted(totals),
-    workers: workers.map((worker) => ({ pid: worker.worker, ...counted(worker) })),
+    workers: workers.map((worker) => ({
+      pid: worker.worker,
+      ...counted(worker),
+      event_loop_delay: { max: worker.delayMax / 1e6, p99: worker.delay99 / 1e6 },
+    })),
     zones: Object.fromEntries(
       zones.map(({ name, kind, size, used, entries, evictions, rejections }) => [
         name,
@@ -37,7 +41,7 @@ function upstreamObject({ zone, peers }: UpstreamReport): object {
   };
 }
 
-function counted({ accepts, handled, requests, active, reading, writing, waiting, abandoned, ...classes }: Totals): object {
+function counted({ accepts, handled, requests, active, reading, writing, waiting, abandoned, linesLost, ...classes }: Totals): object {
   return {
     connections: { accepted: accepts, handled, dropped: accepts - handled, active, reading, writing, waiting },
     requests: {
@@ -45,5 +49,6 @@ function counted({ accepts, handled, requests, active, reading, writing, waiting
       responses: { '1xx': classes.c1xx, '2xx': classes.c2xx, '3xx': classes.c3xx, '4xx': classes.c4xx, '5xx': classes.c5xx },
       abandoned,
     },
+    log_lines_lost: linesLost,
   };
 }

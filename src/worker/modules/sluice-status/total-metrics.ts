@@ -49,6 +49,19 @@ export function totalMetrics(text: MetricsText, { totals, workers, zones, upstre
   );
   text.gauge('worker_memory_bytes', 'Memory held, by worker process.', perProcess(memoryOf));
   text.gauge(
+    'worker_event_loop_delay_max_seconds',
+    'How late a worker process did what was due, at worst in the last half minute.',
+    workers.map(({ worker, delayMax }) => [{ pid: String(Math.abs(worker)) }, delayMax / 1e6]),
+  );
+  text.gauge(
+    'worker_event_loop_delay_p99_seconds',
+    'How late a worker process did what was due, in 99 of 100 cases at most, in the last half minute.',
+    workers.map(({ worker, delay99 }) => [{ pid: String(Math.abs(worker)) }, delay99 / 1e6]),
+  );
+  text.counter('log_lines_lost_total', 'Lines that worker processes could not write to a log, or send to syslog.', [
+    [{}, totals.linesLost],
+  ]);
+  text.gauge(
     'zone_size_bytes',
     'Size of the shared zone as configured.',
     perZone((zone) => zone.size),
