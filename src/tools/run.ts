@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { type CommandLine, parseCommandLine, programName, UsageError } from '../master/command-line/cli.js';
 import { loadOptions } from '../master/command-line/places.js';
 import { configureText, helpText, product, versionLine } from '../master/command-line/version.js';
@@ -13,6 +13,7 @@ import type { EarlySignals } from '../master/processes/early-signals.js';
 import { INHERITED } from '../master/processes/inherited.js';
 import { onlyTriesRing, ringTried, tryRingApart } from '../master/processes/try-ring.js';
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
+import { fsPath } from '../shared/files/fs-path.js';
 import { byteText, nativeText } from '../shared/text/native-text.js';
 import type { ServerStart } from './subcommands/command.js';
 import { serveOptions } from './subcommands/serve-command.js';
@@ -79,7 +80,10 @@ async function runNginx(
     }
   }
   const { load, serveAlone } = parts;
-  const options = loadOptions(commandLine);
+  const options = loadOptions(commandLine, name);
+  if (options.project === true && commandLine.signal === undefined) {
+    makeLogFolder(options.prefix);
+  }
   const log = new MasterLog(name, write);
   log.openFile(
     options.errorLog === '' || options.errorLog.startsWith('/') ? options.errorLog : options.prefix + options.errorLog,
@@ -90,6 +94,15 @@ async function runNginx(
     return testConfig(context);
   }
   return start(context, daemon, write, serveAlone, ready);
+}
+
+/** A project has no folder for logs before its first start. Where none can be made, the logs that cannot be opened are told. */
+function makeLogFolder(prefix: string): void {
+  try {
+    mkdirSync(fsPath(`${prefix}logs`));
+  } catch {
+    // It is there, or the folder may not be written.
+  }
 }
 
 async function start(

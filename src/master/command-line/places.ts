@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadOptions } from '../../shared/config/configuration.js';
 import { defaultLogPath, SYSTEM_PREFIX } from '../../shared/config/paths.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import { byteText } from '../../shared/text/native-text.js';
 import type { CommandLine } from './cli.js';
 
@@ -34,12 +36,25 @@ export function defaultPlaces(ownPrefix: boolean): Places {
   return { prefix, conf: 'conf/sluice.conf', errorLog: 'logs/error.log', pid: 'logs/sluice.pid' };
 }
 
-/** Completes the paths of the command line. nginx: ngx_process_options. */
-export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals' | 'errorLog' | 'signal'>): LoadOptions {
+type Line = Pick<CommandLine, 'prefix' | 'conf' | 'globals' | 'errorLog' | 'signal'>;
+
+/**
+ * Completes the paths of the command line. As `sluice`, without `-p`, the folder of the file that `-c` names is the prefix, unless the file
+ * belongs to the default places: so each project has its own logs, pid file and state (docs/decisions/0013). nginx: ngx_process_options.
+ */
+export function loadOptions(line: Line, name: 'nginx' | 'sluice' = 'sluice'): LoadOptions {
   const places = defaultPlaces(line.prefix !== undefined);
+  const project = name === 'sluice' ? projectFile(line, places.prefix) : undefined;
+  if (project !== undefined) {
+    const folder = project.slice(0, project.lastIndexOf('/') + 1);
+    return { ...complete(line, { ...defaultPlaces(true), prefix: folder }, project, folder), project: true };
+  }
   const given = line.prefix ?? places.prefix;
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
-  const entry = entryPath(line, places.conf, prefix);
+  return complete(line, places, entryPath(line, places.conf, prefix), prefix);
+}
+
+function complete(line: Line, places: Places, entry: string, prefix: string): LoadOptions {
   return {
     entry,
     prefix,
@@ -51,9 +66,18 @@ export function loadOptions(line: Pick<CommandLine, 'prefix' | 'conf' | 'globals
   };
 }
 
+/** The file that `-c` names without `-p`, looked for in the current directory first; undefined for one of the default places. */
+function projectFile({ prefix, conf }: Line, byDefault: string): string | undefined {
+  if (prefix !== undefined || conf === undefined) {
+    return undefined;
+  }
+  const path = conf.startsWith('/') ? conf : posix.join(byteText(process.cwd()), conf);
+  return path.startsWith(byDefault) || (path !== conf && !exists(path) && exists(byDefault + conf)) ? undefined : path;
+}
+
 /**
- * The main configuration file. A relative one starts from the prefix, as in nginx. Without `-p` that is a folder which users of an npm
- * package have never seen, so what is not there is looked for in the current directory.
+ * The main configuration file. A relative one starts from the prefix, as in nginx. Without `-p` that is a folder which users may never have
+ * seen, so what is not there is looked for in the current directory.
  */
 function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'conf'>, byDefault: string, prefix: string): string {
   const path = conf ?? byDefault;
@@ -61,7 +85,7 @@ function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'co
     return path;
   }
   if (conf !== undefined && ownPrefix === undefined && !exists(prefix + conf)) {
-    const here = `${byteText(process.cwd())}/${conf}`;
+    const here = posix.join(byteText(process.cwd()), conf);
     if (exists(here)) {
       return here;
     }
@@ -69,4 +93,4 @@ function entryPath({ prefix: ownPrefix, conf }: Pick<CommandLine, 'prefix' | 'co
   return prefix + path;
 }
 
-const exists = (path: string): boolean => existsSync(Buffer.from(path, 'latin1'));
+const exists = (path: string): boolean => existsSync(fsPath(path));

@@ -176,6 +176,8 @@ export interface LoadOptions {
   readonly pid: string;
   /** True when nothing is going to be started (`-s`): only the process settings are needed, and hosts need not be looked up. */
   readonly signalling: boolean;
+  /** The prefix is the folder of the file that was named: its folder `logs` is made if it is missing. */
+  readonly project?: true;
   /** {@link Configuration.inheritable} of the configuration before. */
   readonly inherited?: ReadonlyMap<string, Version>;
   /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
