@@ -53,6 +53,7 @@ const OUR_OWN = [
   'cache_status_header',
   'configuration_history',
   'dashboard',
+  'dev_port',
   'dev_report',
   'explain_token',
   'fastcgi_cache_convert_head',

@@ -39,7 +39,8 @@ t.test('scripts/run says where it serves once it does, and the commands of the p
   t.equal(tested.code, 0, tested.said);
   t.match(tested.said, `the configuration file ${dir}/conf/sluice.conf syntax is ok`);
   t.match((await sluice('status')).said, `sluice runs as process ${server.child.pid} since `);
-  t.equal((await sluice('-s', 'reload')).code, 0);
+  t.equal((await sluice('-s', 'reload', '--wait')).code, 0);
+  t.match(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'sluice is running', 'the port stays');
   t.equal((await sluice('-s', 'quit')).code, 0);
   t.equal(await server.end(), 0);
 });

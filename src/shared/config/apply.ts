@@ -37,6 +37,8 @@ export class ConfigBuilder<R extends Subject> {
   readonly prefix: string;
   readonly confPrefix: string;
   compatible = false;
+  /** The port of `dev_port`, and the one that it stands for, which the first `listen` names. */
+  devPort: { readonly port: number; insteadOf: number | undefined } | undefined = undefined;
   /** Log files and folders that the configuration needs, by full path. */
   readonly logFiles = new Set<string>();
   readonly folders = new Set<string>();
@@ -224,6 +226,21 @@ class DirectiveContext<R extends Subject> implements ConfigContext<R> {
 
   setCompatible(on: boolean): void {
     this.#draft.compatible = on;
+  }
+
+  setDevPort(port: number): void {
+    this.#draft.devPort = { port, insteadOf: undefined };
+  }
+
+  portFor(port: number): number {
+    const { devPort } = this.#draft;
+    if (devPort === undefined) {
+      return port;
+    }
+    devPort.insteadOf ??= port;
+    return devPort.insteadOf === port
+      ? devPort.port
+      : this.fail(`"dev_port" stands for one port, and there are two, ${devPort.insteadOf} and ${port}`);
   }
 
   fail(message: string, options?: FailOptions): never {

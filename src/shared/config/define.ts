@@ -135,6 +135,10 @@ export interface ConfigContext<R extends Subject> {
   /** `nginx_compatibility on` stands above. */
   readonly compatible: boolean;
   setCompatible(on: boolean): void;
+  /** From now on this port stands for the one that `listen` names. */
+  setDevPort(port: number): void;
+  /** The port to listen on where the configuration names this one: another with `dev_port`, which fails at a second port. */
+  portFor(port: number): number;
 }
 
 export interface FailOptions {

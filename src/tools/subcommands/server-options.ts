@@ -19,3 +19,10 @@ export function serverOptions(values: SubcommandValues, signal: 'quit' | undefin
     signal,
   });
 }
+
+/** The directives of `--globals` and `--port` for a server that is started, with a space before them. */
+export function givenGlobals({ globals, port }: SubcommandValues): string {
+  return (
+    (typeof port === 'string' ? ` dev_port "${port.replace(/["\\]/g, '')}";` : '') + (typeof globals === 'string' ? ` ${globals}` : '')
+  );
+}

@@ -8,6 +8,12 @@ const SERVER: readonly SubcommandOption[] = [
   { name: 'globals', alias: 'g', describe: 'global directives out of the configuration file' },
 ];
 
+/** ... and on which port, in place of the configuration's. */
+const RUN: readonly SubcommandOption[] = [
+  ...SERVER,
+  { name: 'port', describe: "port to listen on, in place of the configuration's only one" },
+];
+
 /** All subcommands. One more is a file and a line here. */
 export const subcommands: readonly Subcommand[] = [
   {
@@ -29,13 +35,13 @@ export const subcommands: readonly Subcommand[] = [
   {
     name: 'run',
     describe: 'serve a configuration in the foreground, and say where',
-    options: SERVER,
+    options: RUN,
     run: async (values) => (await import('./run-command.js')).runRunCommand(values),
   },
   {
     name: 'dev',
     describe: 'serve a configuration, and each change of it and of its JavaScript',
-    options: SERVER,
+    options: RUN,
     run: async (values) => (await import('./dev-command.js')).runDevCommand(values),
   },
   {

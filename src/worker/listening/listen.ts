@@ -55,7 +55,7 @@ const HTTP_PORT = 80;
 export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
   const text = node.args[0]!;
   const stream = ctx.block.context === In.STREAM_SERVER;
-  const place = parseAddress(text, stream ? 0 : HTTP_PORT, ctx);
+  const place = withDevPort(parseAddress(text, stream ? 0 : HTTP_PORT, ctx), ctx, stream);
   const absent = stream ? ONLY_HTTP : ONLY_STREAM;
   const datagrams = stream && node.args.includes('udp', 1);
   let backlog: number | undefined;
@@ -199,6 +199,9 @@ function parseProbes(value: string, ctx: SharedContext, arg: number): SocketExtr
   }
   return { idle, interval, count };
 }
+
+const withDevPort = (place: ParsedAddress, ctx: SharedContext, stream: boolean): ParsedAddress =>
+  stream || place.family === 'unix' ? place : { ...place, ports: place.ports.map((port) => ctx.portFor(port)) };
 
 type ParsedAddress = Pick<Listen, 'family' | 'address' | 'host' | 'ports'>;
 

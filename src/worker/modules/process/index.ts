@@ -97,6 +97,17 @@ export const processScope = defineScope<ProcessSettings>({
         ctx.setCompatible(conf.compatibility);
       },
     },
+    dev_port: {
+      in: In.MAIN,
+      args: 1,
+      set(_conf, node, ctx) {
+        const port = /^\d{1,5}$/.test(node.args[0]!) ? Number(node.args[0]) : 0;
+        if (port < 1 || port > 65_535) {
+          ctx.fail(`invalid port "${node.args[0]}" in "dev_port" directive`, { arg: 0 });
+        }
+        ctx.setDevPort(port);
+      },
+    },
     dev_report: {
       in: In.MAIN,
       args: 1,
