@@ -152,6 +152,24 @@ t.test('a start may take longer than JavaScript may hold the worker', async (t) 
   t.equal((await httpGet(s, '/')).text, 'hello');
 });
 
+t.test("a script in a file that is called as the server's own keeps its frames, and its faults cost one request", async (t) => {
+  const program = `export default {
+  fails() { throw new Error('from a bundle'); },
+  later(r) { setTimeout(() => { throw new Error('from its timer'); }, 1); },
+};`;
+  const s = await startServer(t, {
+    conf: httpConf(`js_import b from dist/program.js;
+  server { listen 127.0.0.1:%%PORT_0%%; location / { js_content b.fails; } location /later { js_content b.later; } location /pid { return 200 $pid; } }`),
+    files: { 'dist/program.js': program },
+  });
+  const { text: pid } = await httpGet(s, '/pid');
+  t.equal((await httpGet(s, '/')).status, 500);
+  await s.logged(/js exception: Error: from a bundle\\x0A {4}at .*fails.*dist\/program\.js:2:/);
+  t.equal((await httpGet(s, '/later')).status, 500);
+  await s.logged(/js exception: Error: from its timer\\x0A {4}at .*dist\/program\.js:3:/);
+  t.equal((await httpGet(s, '/pid')).text, pid);
+});
+
 t.test('a debugger stops in a handler, and source maps lead to what was written', async (t) => {
   const { code, map } = transformSync("// written\n\nexport default {\n  fails: (): Response => { throw new Error('mapped'); },\n};\n", {
     loader: 'ts',

@@ -1,5 +1,6 @@
 // Over 400 lines: a run of a handler with all the ways in which it ends, and what is said of its exceptions.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { fileURLToPath } from 'node:url';
 import { ERROR, type Level } from '../../shared/log/level.js';
 import { stackOf } from '../../shared/text/error-text.js';
 import { setTimer } from '../../shared/time/timer.js';
@@ -343,14 +344,16 @@ export function endFailedTask(error: unknown, busy: object | null): boolean {
   return true;
 }
 
-const OWN_FRAME = /\/dist\/(?:program|js-isolate)\.js/;
+/** How frames name the server's own files, whatever the folder that it is installed in: a script's may be called like them. */
+const OWN_FILES = ['program.js', 'js-isolate.js'].map((name) => `${fileURLToPath(new URL(name, import.meta.url))}:`);
+const isOwn = (line: string): boolean => OWN_FILES.some((file) => line.includes(file));
 
 /** Whether an exception comes from the server itself: none of its frames is a script's. */
 function isOurs(error: unknown): boolean {
   const frames = stackOf(error)
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
-  return frames.length > 0 && frames.every((line) => OWN_FRAME.test(line));
+  return frames.length > 0 && frames.every(isOwn);
 }
 
 /** Lines of a stack that are longer than this are no places in files. */
@@ -368,7 +371,7 @@ export function exceptionText(error: unknown): string {
 }
 
 const isScripts = (line: string): boolean =>
-  line.length > LONGEST_FRAME || !/^\s+at .*(?:node:|\/dist\/(?:program|js-isolate)\.js)/.test(line);
+  line.length > LONGEST_FRAME || !/^\s+at /.test(line) || !(line.includes('node:') || isOwn(line));
 
 function shownFrame(line: string): string {
   try {
