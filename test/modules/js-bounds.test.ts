@@ -1,3 +1,5 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { transformSync } from 'esbuild';
 import t from 'tap';
 import { WebSocket } from 'ws';
@@ -9,6 +11,8 @@ import { httpConf, serverConf, startServer } from '../support/server.js';
 if (againstNginx) {
   t.bailout('nginx has no such handlers');
 }
+
+const noTaskset = spawnSync('taskset', ['-c', '0', 'true']).status !== 0 && 'no taskset';
 
 const script = `
 export default {
@@ -140,6 +144,39 @@ t.test('a worker that JavaScript holds is replaced', async (t) => {
     await s.logged(`worker process ${pid} exited on signal 9`);
     t.equal((await httpGet(s, '/hello')).text, 'hello');
   }
+});
+
+t.test('a handler that waits for a processor does not hold its worker', { skip: noTaskset }, async (t) => {
+  const script = `export default {
+  works() {
+    const { user, system } = process.cpuUsage();
+    for (let used = 0; used < 40_000; ) {
+      const now = process.cpuUsage();
+      used = now.user + now.system - user - system;
+    }
+    return new Response('done');
+  },
+};`;
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_block_timeout 250ms;
+  server { listen 127.0.0.1:%%PORT_0%%; js_import w.js; location / { js_content w.works fetch; }
+    location /thread { js_isolation thread threads=1; js_content w.works fetch; } location /pid { return 200 $pid; } }`),
+    files: { 'w.js': script },
+    within: ['taskset', '-c', '0'],
+  });
+  const { text: pid } = await httpGet(s, '/pid');
+  t.equal((await httpGet(s, '/thread')).text, 'done');
+  // Each in a session of its own, since the system may share processors out by session.
+  const others = Array.from({ length: 20 }, () =>
+    spawn('taskset', ['-c', '0', 'sh', '-c', 'echo; while :; do :; done'], { detached: true }),
+  );
+  const end = (): void => others.forEach((other) => void other.kill('SIGKILL'));
+  t.teardown(end);
+  await Promise.all(others.map((other) => once(other.stdout, 'data')));
+  t.strictSame(await Promise.all(['/', '/thread'].map(async (path) => (await httpGet(s, path)).text)), ['done', 'done']);
+  end();
+  t.equal((await httpGet(s, '/pid')).text, pid);
 });
 
 t.test('a start may take longer than JavaScript may hold the worker', async (t) => {

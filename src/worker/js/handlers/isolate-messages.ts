@@ -1,8 +1,11 @@
 import type { Import, Preload } from '../scripts.js';
 
-/** Places in the numbers that a thread shares with the worker: how often it has gone round, and the last run that it has begun. */
+/** Places in the numbers that a thread shares with the worker: how often it has gone round, the last run that it has begun, its own number. */
 export const BEAT = 0;
 export const BEGUN = 1;
+export const THREAD_ID = 2;
+/** Bytes of these numbers. */
+export const STATE_BYTES = 12;
 /** Milliseconds between two beats of a thread. */
 export const BEAT_MS = 50;
 

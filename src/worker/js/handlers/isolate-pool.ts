@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { ERROR, type Level } from '../../../shared/log/level.js';
+import { turnDelay } from '../../../shared/system/turn-delay.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { TaskOwner } from '../task.js';
-import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, type ToIsolate } from './isolate-messages.js';
+import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, STATE_BYTES, THREAD_ID, type ToIsolate } from './isolate-messages.js';
 
 /** Runs that wait for their turn at most; more are refused. */
 const MOST_RUNS = 4096;
@@ -46,6 +47,8 @@ interface Thread {
   readonly leaving: Map<number, Leaving>;
   lastBeat: number;
   missed: number;
+  /** Milliseconds that it had waited for a processor when it last went round. */
+  delayBefore: number;
   /** The process's memory in bytes when the thread last went round. */
   memoryBefore: number;
   /** It gets no more runs, and ends with the last that it has. */
@@ -145,7 +148,7 @@ export class IsolatePool {
 
   #start(): Thread {
     const { memory, data } = this.#options;
-    const state = new Int32Array(new SharedArrayBuffer(8));
+    const state = new Int32Array(new SharedArrayBuffer(STATE_BYTES));
     const worker = new Worker(new URL('./js-isolate.js', import.meta.url), {
       workerData: { ...data, state, external: memory * MIB } satisfies IsolateData,
       stdin: false,
@@ -159,6 +162,7 @@ export class IsolatePool {
       leaving: new Map(),
       lastBeat: 0,
       missed: 0,
+      delayBefore: 0,
       memoryBefore: 0,
       retired: false,
       why: 'its thread has ended',
@@ -281,9 +285,14 @@ export class IsolatePool {
     const held = beat === thread.lastBeat && beat > 0;
     thread.missed = held ? thread.missed + 1 : 0;
     thread.lastBeat = beat;
-    if (block > 0 && thread.missed * interval >= block) {
-      this.#endHeld(thread);
-      return;
+    if (block > 0) {
+      const delay = turnDelay(thread.state[THREAD_ID]!);
+      if (!held) {
+        thread.delayBefore = delay;
+      } else if (thread.missed * interval - (delay - thread.delayBefore) >= block) {
+        this.#endHeld(thread);
+        return;
+      }
     }
     if (memory > 0) {
       this.#measure(thread, held);

@@ -3,11 +3,12 @@ import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ERROR, type Level } from '../../../shared/log/level.js';
 import { type Collect, garbageCollector } from '../../../shared/system/garbage.js';
+import { ownThreadId } from '../../../shared/system/turn-delay.js';
 import { ScriptLibrary, type Scripts } from '../scripts.js';
 import { endFailedTask, exceptionText, Task } from '../task.js';
 import { findHandler } from './content-handler.js';
 import { type FetchFunction, openGlobals } from './fetch-handler.js';
-import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, type ToIsolate } from './isolate-messages.js';
+import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, THREAD_ID, type ToIsolate } from './isolate-messages.js';
 import { LightResponse } from './light-response.js';
 
 const data = workerData as IsolateData;
@@ -205,6 +206,7 @@ try {
   broken = error;
 }
 // From here on it is measured whether the thread goes round.
+Atomics.store(data.state, THREAD_ID, ownThreadId());
 Atomics.store(data.state, BEAT, 1);
 port.on('message', (message: ToIsolate) => {
   switch (message.t) {

@@ -4,6 +4,7 @@ import { Session } from 'node:inspector';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALERT } from '../../../shared/log/level.js';
 import { jsonLine, textLine } from '../../../shared/log/log-line.js';
+import { turnDelay } from '../../../shared/system/turn-delay.js';
 import { BEAT, HANDLER, NOBODY, type WatchdogData } from './watchdog-data.js';
 
 const { state, interval, allowed, logs } = workerData as WatchdogData;
@@ -13,6 +14,8 @@ const MOST_MS = 2000;
 const names: string[] = [];
 let lastBeat = -1;
 let missed = 0;
+/** Milliseconds that the worker's thread, whose number is the process's, had waited for a processor at its last beat. */
+let delayAtBeat = 0;
 let ended = false;
 /** The worker has begun to serve: how long its start takes is not for us to judge. */
 let started = false;
@@ -22,10 +25,17 @@ parentPort!.on('message', (name: string) => names.push(name));
 setInterval(() => {
   const beat = Atomics.load(state, BEAT);
   started ||= beat !== 0 || Atomics.load(state, HANDLER) !== NOBODY;
-  missed = beat === lastBeat && started ? missed + 1 : 0;
+  const delay = turnDelay(process.pid);
+  if (beat === lastBeat && started) {
+    missed++;
+  } else {
+    missed = 0;
+    delayAtBeat = delay;
+  }
   lastBeat = beat;
-  // Counted in looks of this thread: a process that the system has stopped for a while has not been looked at.
-  if (missed * interval >= allowed && !ended) {
+  // Counted in looks of this thread: a process that the system has stopped for a while has not been looked at. Time in which the worker
+  // wanted to run, and others had the processors, is not its script's.
+  if (missed * interval - (delay - delayAtBeat) >= allowed && !ended) {
     ended = true;
     place(end);
   }
