@@ -57,7 +57,7 @@ t.test('slips of people who come from elsewhere', async (t) => {
     ['server { location / { proxy_pass http://nosuch.invalid; } }', 'to start without its address, write `server NAME resolve=lazy;`'],
     ['js_challenge on;', '`js_challenge` is of the third-party module js_challenge, which sluice does not have'],
     ['js_contnt f;', 'did you mean `js_content`?'],
-    ['auth_jwt x;', '`auth_jwt` is of NGINX Plus, and neither nginx nor sluice has it; `auth_request` asks'],
+    ['session_log x;', '`session_log` is of NGINX Plus, and neither nginx nor sluice has it; `$request_id` and'],
     ['acme_client a;', '`acme_client` is of Angie, and neither nginx nor sluice has it; `acme_issuer` and'],
     [
       'set_cookie_flag x;',

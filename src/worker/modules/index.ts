@@ -5,7 +5,9 @@ import { makeAcmeModule } from './acme/index.js';
 import { additionModule } from './addition/index.js';
 import { apiModule } from './api/index.js';
 import { authBasicModule } from './auth-basic/index.js';
+import { authJwtModule } from './auth-jwt/index.js';
 import { authRequestModule } from './auth-request/index.js';
+import { authRequireModule } from './auth-require/index.js';
 import { autoindexModule } from './autoindex/index.js';
 import { brotliModule } from './brotli/index.js';
 import { browserModule } from './browser/index.js';
@@ -173,7 +175,10 @@ export const modules: readonly AnyModule[] = [
   jsAccessModule,
   accessModule,
   authBasicModule,
+  authJwtModule,
   authRequestModule,
+  // Behind all others, whose variables it may ask for.
+  authRequireModule,
   tryFilesModule,
   mirrorModule,
   // Content of any location.

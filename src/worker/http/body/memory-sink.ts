@@ -9,16 +9,22 @@ import type { Request } from '../request/request.js';
  */
 export class MemorySink implements BodyStage {
   readonly #chunks: Chunk[] = [];
+  readonly #limit: number | undefined;
   #length = 0;
 
   /** What has come, as text of one character for a byte; undefined when nothing was sent at all. */
   text: string | undefined = undefined;
 
+  /** `limit`: bytes, in place of the setting. */
+  constructor(limit?: number) {
+    this.#limit = limit;
+  }
+
   send(sr: Request, chunk: Chunk | null, last: boolean): void {
     if (last) {
       sr.source = null;
     }
-    const limit = sr.location.settings.subrequestOutputBufferSize;
+    const limit = this.#limit ?? sr.location.settings.subrequestOutputBufferSize;
     const announced = sr.out.contentLength;
     if (this.#chunks.length === 0 && announced > limit) {
       sr.log(ERROR, `too big subrequest response: ${announced}`);

@@ -1,0 +1,94 @@
+import { In } from '../../../shared/config/context.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
+import type { Request } from '../../http/request/request.js';
+import { claimText, memberAt, memberNamed } from '../../jose/claims.js';
+import type { TokenText } from '../../jose/unverified-token.js';
+import { VerifiedToken } from '../../jose/verified-token.js';
+import { variableName } from '../../lookup/variable-name.js';
+import { type Context, defineModule, defineScope } from '../../module.js';
+import { JwtChecker, tokenText } from './checker.js';
+import { FileSource } from './file-source.js';
+import { RequestSource } from './request-source.js';
+import { type JwtSettings, locationScope } from './settings.js';
+
+const slot = new LocationSlot<JwtSettings>();
+
+/** By the settings, which locations share that say nothing of their own. */
+const checkers = new WeakMap<Readonly<JwtSettings>, JwtChecker>();
+
+function checkerOf(conf: Readonly<JwtSettings>): JwtChecker | undefined {
+  const { asked, files, requests, keyCache } = conf;
+  if (asked === undefined || asked.realm.constant === 'off') {
+    return undefined;
+  }
+  let checker = checkers.get(conf);
+  if (checker === undefined) {
+    checker = new JwtChecker(conf, asked, [
+      ...files.map((file) => new FileSource(file, keyCache)),
+      ...requests.map((uri) => new RequestSource(uri, keyCache)),
+    ]);
+    checkers.set(conf, checker);
+  }
+  return checker;
+}
+
+const checkerAt = (location: LocationRuntime): JwtChecker | undefined => checkerOf(location.conf(slot));
+const textOf = (r: Request): TokenText | undefined => tokenText(r, checkerAt);
+
+const mainScope = defineScope({
+  fields: {},
+  directives: {
+    // Syntax: auth_jwt_claim_set $variable name ...;
+    auth_jwt_claim_set: { in: In.HTTP, args: { min: 2 }, set: (_conf, _node, ctx) => defineMember(ctx, 'claims') },
+    auth_jwt_header_set: { in: In.HTTP, args: { min: 2 }, set: (_conf, _node, ctx) => defineMember(ctx, 'header') },
+  },
+});
+
+/** Makes a variable of what a list of names leads to. */
+function defineMember(ctx: Context, part: 'claims' | 'header'): void {
+  const [variable, ...path] = ctx.node.args;
+  const name = variableName(variable!, 0, ctx);
+  const defined = ctx.variables.define({
+    name,
+    cacheable: false,
+    get(r) {
+      const text = textOf(r);
+      return text === undefined ? undefined : claimText(memberAt(text[part], path));
+    },
+  });
+  if (!defined) {
+    ctx.fail(`the duplicate "${name}" variable`, { arg: 0 });
+  }
+}
+
+function memberOf(r: Request, part: 'claims' | 'header', name: string): string | undefined {
+  const text = textOf(r);
+  return text === undefined ? undefined : claimText(memberNamed(text[part], name));
+}
+
+/** Lets in who has a JSON Web Token. NGINX Plus: ngx_http_auth_jwt_module. */
+export const authJwtModule = defineModule({
+  name: 'auth_jwt',
+  main: mainScope,
+  location: locationScope,
+  slot,
+  variables: [
+    { name: 'jwt_claim_', prefix: true, cacheable: false, get: (r, name) => memberOf(r, 'claims', name) },
+    { name: 'jwt_header_', prefix: true, cacheable: false, get: (r, name) => memberOf(r, 'header', name) },
+    {
+      name: 'jwt_payload',
+      cacheable: false,
+      get(r) {
+        const text = textOf(r);
+        return text instanceof VerifiedToken ? text.payload : undefined;
+      },
+    },
+  ],
+  phases: {
+    access(conf) {
+      const checker = checkerOf(conf);
+      return checker === undefined ? undefined : (r) => checker.check(r);
+    },
+  },
+});
