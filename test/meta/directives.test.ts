@@ -49,6 +49,7 @@ const OUR_OWN = [
   'auth_jwt_key_cache',
   'auth_jwt_key_file',
   'auth_jwt_key_request',
+  'auth_jwt_key_url',
   'auth_jwt_leeway',
   'auth_jwt_require',
   'auth_jwt_type',

@@ -73,7 +73,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/upstream/directives', 'worker/acme'],
   ['worker/cgi', 'worker/status'],
   ['worker/js'],
-  ['worker/js/handlers'],
+  ['worker/js/handlers', 'worker/jwks'],
   ['worker/modules'],
   // Composition: what names the modules.
   ['worker/modules/index.ts'],

@@ -9,15 +9,13 @@ export interface TokenText {
   readonly claims: JsonObject;
 }
 
-const NOTHING: JsonObject = new Map();
-
 /** Reads what a token says of itself, for the choice of the keys to verify it with and for nothing else. */
 export function readUnverified(token: string): TokenText {
   const parts = token.length > MAX_TOKEN ? [] : token.split('.', 6);
-  return { header: objectOf(parts[0]), claims: parts.length === 3 ? objectOf(parts[1]) : NOTHING };
+  return { header: objectOf(parts[0]), claims: parts.length === 3 ? objectOf(parts[1]) : new Map() };
 }
 
 function objectOf(encoded: string | undefined): JsonObject {
   const bytes = encoded === undefined ? undefined : decodeBase64url(encoded);
-  return (bytes === undefined ? undefined : parseObject(bytes)) ?? NOTHING;
+  return (bytes === undefined ? undefined : parseObject(bytes)) ?? new Map();
 }

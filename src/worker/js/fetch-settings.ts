@@ -28,7 +28,7 @@ export interface FetchSettings {
 
 /** How names are looked up where a script runs. */
 export interface Lookup {
-  readonly resolver: Resolver | undefined;
+  readonly resolver: Pick<Resolver, 'resolve'> | undefined;
   readonly resolverTimeout: number;
 }
 

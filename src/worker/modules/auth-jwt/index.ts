@@ -1,4 +1,5 @@
 import { In } from '../../../shared/config/context.js';
+import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
@@ -11,14 +12,16 @@ import { JwtChecker, tokenText } from './checker.js';
 import { FileSource } from './file-source.js';
 import { RequestSource } from './request-source.js';
 import { type JwtSettings, locationScope } from './settings.js';
+import { UrlSource } from './url-source.js';
 
 const slot = new LocationSlot<JwtSettings>();
 
 /** By the settings, which locations share that say nothing of their own. */
 const checkers = new WeakMap<Readonly<JwtSettings>, JwtChecker>();
 
-function checkerOf(conf: Readonly<JwtSettings>): JwtChecker | undefined {
-  const { asked, files, requests, keyCache } = conf;
+/** What checks the tokens of a location, made with the first that has these settings. */
+function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: LocationRuntime): JwtChecker | undefined {
+  const { asked, files, requests, urls, keyCache } = conf;
   if (asked === undefined || asked.realm.constant === 'off') {
     return undefined;
   }
@@ -27,13 +30,14 @@ function checkerOf(conf: Readonly<JwtSettings>): JwtChecker | undefined {
     checker = new JwtChecker(conf, asked, [
       ...files.map((file) => new FileSource(file, keyCache)),
       ...requests.map((uri) => new RequestSource(uri, keyCache)),
+      ...urls.map((url) => new UrlSource(url, env, location)),
     ]);
     checkers.set(conf, checker);
   }
   return checker;
 }
 
-const checkerAt = (location: LocationRuntime): JwtChecker | undefined => checkerOf(location.conf(slot));
+const checkerAt = (location: LocationRuntime): JwtChecker | undefined => checkers.get(location.conf(slot));
 const textOf = (r: Request): TokenText | undefined => tokenText(r, checkerAt);
 
 const mainScope = defineScope({
@@ -86,8 +90,8 @@ export const authJwtModule = defineModule({
     },
   ],
   phases: {
-    access(conf) {
-      const checker = checkerOf(conf);
+    access(conf, env, location) {
+      const checker = makeChecker(conf, env, location);
       return checker === undefined ? undefined : (r) => checker.check(r);
     },
   },

@@ -1,11 +1,15 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
-import { type Field, inherit } from '../../../shared/config/define.js';
+import { type Field, inherit, type Scope } from '../../../shared/config/define.js';
+import { parseTime } from '../../../shared/config/language/units.js';
 import { msec, oneOf, sec } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseRequirement, type Requirement } from '../../http/headers/requirement.js';
 import type { Request } from '../../http/request/request.js';
 import type { TokenType } from '../../jose/token-verifier.js';
+import { targetOf } from '../../js/fetch-exchange.js';
+import { describeRequest } from '../../js/fetch-message.js';
+import { trustedFetch } from '../../jwks/trusted-fetch.js';
 import { type Context, defineScope } from '../../module.js';
 
 /** What `auth_jwt` asks for. */
@@ -22,6 +26,15 @@ export interface KeyFile {
   readonly folder: string;
 }
 
+/** A URL of keys. */
+export interface KeyUrl {
+  readonly url: string;
+  /** Milliseconds. */
+  readonly refresh: number;
+  /** A file of certificates in place of those that Node trusts; empty for none. */
+  readonly trustedCertificate: string;
+}
+
 /** What a location says of JSON Web Tokens. */
 export interface JwtSettings {
   /** Undefined: off. */
@@ -33,6 +46,7 @@ export interface JwtSettings {
   keyCache: number;
   files: readonly KeyFile[];
   requests: readonly ComplexValue<Request>[];
+  urls: readonly KeyUrl[];
   requirements: readonly Requirement[];
 }
 
@@ -49,11 +63,12 @@ const fields: { readonly [K in keyof JwtSettings]: Field<JwtSettings[K]> } = {
   keyCache: inherit(0),
   files: inherit<readonly KeyFile[]>([]),
   requests: inherit<readonly ComplexValue<Request>[]>([]),
+  urls: inherit<readonly KeyUrl[]>([]),
   requirements: inherit<readonly Requirement[]>([]),
 };
 
 /** The directives of NGINX Plus's ngx_http_auth_jwt_module for locations. */
-export const locationScope = defineScope<JwtSettings>({
+export const locationScope: Scope<JwtSettings, Request> = defineScope<JwtSettings>({
   fields,
   directives: {
     // Syntax: auth_jwt string [token=$variable] | off;
@@ -77,6 +92,14 @@ export const locationScope = defineScope<JwtSettings>({
         conf.requests = append(conf.requests, ctx.complex(node.args[0]!));
       },
     },
+    // Syntax: auth_jwt_key_url url [refresh=time] [trusted_certificate=file]; ours.
+    auth_jwt_key_url: {
+      in: ANY_BLOCK,
+      args: [1, 2, 3],
+      set(conf, _node, ctx) {
+        conf.urls = append(conf.urls, readUrl(ctx));
+      },
+    },
     // Syntax: auth_jwt_require $value ... [error=401 | 403];
     auth_jwt_require: {
       in: ANY_BLOCK,
@@ -86,9 +109,19 @@ export const locationScope = defineScope<JwtSettings>({
       },
     },
   },
-  link({ asked, files, requests }, ctx, place) {
-    if (place.context === In.LOCATION && asked !== undefined && asked.realm.constant !== 'off' && files.length + requests.length === 0) {
-      ctx.warn('"auth_jwt" without keys refuses every token: "auth_jwt_key_file" or "auth_jwt_key_request" gives them');
+  link({ asked, files, requests, urls }, ctx, place) {
+    for (const { url, trustedCertificate } of urls) {
+      if (trustedCertificate !== '' && ctx.checking) {
+        checkTrusted(url, trustedCertificate, ctx);
+      }
+    }
+    if (
+      place.context === In.LOCATION &&
+      asked !== undefined &&
+      asked.realm.constant !== 'off' &&
+      files.length + requests.length + urls.length === 0
+    ) {
+      ctx.warn('"auth_jwt" without keys refuses every token: "auth_jwt_key_file", "auth_jwt_key_request" or "auth_jwt_key_url" gives them');
     }
   },
 });
@@ -110,4 +143,48 @@ function setRealm(conf: Partial<JwtSettings>, node: Context['node'], ctx: Contex
     token = ctx.complex(variable);
   }
   conf.asked = { realm: ctx.complex(realm!), token };
+}
+
+/** How often a URL is asked unless told. */
+const REFRESH = 300_000;
+
+function readUrl(ctx: Context): KeyUrl {
+  const [url = '', ...parameters] = ctx.node.args;
+  if (url.includes('$')) {
+    ctx.fail(`invalid URL "${url}"`, {
+      arg: 0,
+      hint: 'the URL has no variables: `auth_jwt_key_request` asks for keys while a request waits',
+    });
+  }
+  try {
+    targetOf(describeRequest(url, {}).url);
+  } catch {
+    ctx.fail(`invalid URL "${url}"`, { arg: 0, hint: 'it begins with `https://` or `http://`' });
+  }
+  let refresh = REFRESH;
+  let trustedCertificate = '';
+  for (const [i, parameter] of parameters.entries()) {
+    if (parameter.startsWith('refresh=')) {
+      const time = parseTime(parameter.slice('refresh='.length), 'ms');
+      refresh =
+        time === undefined || time < 1000
+          ? ctx.fail(`invalid time "${parameter}"`, { arg: i + 1, hint: 'it is one second at least' })
+          : time;
+    } else if (/^trusted_certificate=./.test(parameter)) {
+      trustedCertificate = ctx.path(parameter.slice('trusted_certificate='.length), 'conf');
+    } else {
+      ctx.fail(`invalid parameter "${parameter}"`, { arg: i + 1 });
+    }
+  }
+  return { url, refresh, trustedCertificate };
+}
+
+type LinkContext = Parameters<NonNullable<typeof locationScope.link>>[1];
+
+function checkTrusted(url: string, file: string, ctx: LinkContext): void {
+  try {
+    void trustedFetch(file, ctx.named, { resolver: undefined, resolverTimeout: 0 }).tls;
+  } catch (error) {
+    ctx.fail(`${(error as Error).message} for "auth_jwt_key_url ${url}"`);
+  }
 }
