@@ -70,6 +70,11 @@ const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => 
   [/_cache_purge +\$(purge);/g, /map \S+ \$purge /, () => 'map $request_method $purge { PURGE 1; }'],
   [/\b(acme)_(?:issuer|certificate) /g, /^resolver /m, () => 'resolver 127.0.0.1;'],
   [/\bacme_certificate +(\w+)/g, /acme_issuer +NAME /, (name) => `acme_issuer ${name} { uri https://ca.example.com/directory; }`],
+  [
+    /\bauth_oidc +(\w+)/g,
+    /oidc_provider +NAME /,
+    (name) => (name === 'off' ? '' : `oidc_provider ${name} { issuer https://127.0.0.1; client_id id; client_secret secret; }`),
+  ],
   [/^keyval .*zone=(\w+)/gm, /keyval_zone zone=NAME:/, (name) => `keyval_zone zone=${name}:32k;`],
   [/\bmatch=(\w+)/g, /\bmatch +NAME /, (name) => `match ${name} { status 200; }`],
   [/_pass +(?:https?:\/\/)?([a-z_]+)[;/]/g, /upstream +NAME /, (name) => `upstream ${name} { zone ${name} 64k; server 127.0.0.1:9; }`],

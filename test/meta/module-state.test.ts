@@ -28,6 +28,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'shared/net/datagram-handle.ts': [3, 'loads', 'memory'],
   'shared/net/handle-pipe.ts': [2, 'loads', 'process'],
   'shared/net/joined.ts': [2, 'memory'],
+  'worker/modules/auth-oidc/oauth-package.ts': [1, 'loads'],
   'worker/net/openssl/certificate-compression.ts': [2, 'loads'],
   'worker/net/openssl/early-data.ts': [2, 'loads'],
   'worker/net/openssl/handshake-handle.ts': [1, 'loads'],

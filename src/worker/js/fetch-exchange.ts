@@ -13,7 +13,7 @@ import { answerOf, CHUNKED_FACTOR, type FetchAnswer, faultError } from './fetch-
 import { type HeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
 import type { FetchConnection } from './fetch-pool.js';
-import type { FetchProxy, FetchScope } from './fetch-settings.js';
+import type { FetchPlace, FetchProxy } from './fetch-settings.js';
 import { bytesOf } from './text.js';
 
 /** What one fetch sets of its own. */
@@ -25,6 +25,9 @@ export interface FetchOptions {
   /** Connections may be kept. */
   readonly keepalive: boolean;
 }
+
+/** What is asked of whom. */
+type FetchTarget = Pick<FetchDescription, 'url' | 'method' | 'headers'>;
 
 /** How a fetch ends: with one of these. */
 export interface FetchOutcome {
@@ -52,8 +55,8 @@ function isHostOf(host: string, url: string): boolean {
 
 /** One request of `ngx.fetch` and its response. nginx: ngx_js_http_t. */
 export class FetchExchange {
-  readonly #scope: FetchScope;
-  readonly #request: FetchDescription;
+  readonly #scope: FetchPlace;
+  readonly #request: FetchTarget;
   readonly #body: Buffer;
   readonly #options: FetchOptions;
   readonly #outcome: FetchOutcome;
@@ -69,7 +72,7 @@ export class FetchExchange {
   #over = false;
 
   /** @throws TypeError for a URL that leads nowhere. */
-  constructor(scope: FetchScope, request: FetchDescription, body: Buffer, options: FetchOptions, outcome: FetchOutcome) {
+  constructor(scope: FetchPlace, request: FetchTarget, body: Buffer, options: FetchOptions, outcome: FetchOutcome) {
     this.#scope = scope;
     this.#request = request;
     this.#body = body;
@@ -169,7 +172,7 @@ export class FetchExchange {
     const socket = connect({ host: this.#addresses[0]!, port: proxy?.port ?? this.#parts.port, noDelay: true });
     this.#socket = socket;
     socket.on('error', (error) => {
-      this.#outcome.log(ERROR, `js fetch connect() failed (${errnoText(error)})`);
+      this.#outcome.log(ERROR, `${this.#scope.who} fetch connect() failed (${errnoText(error)})`);
       this.#next();
     });
     socket.on('connect', () => {
@@ -228,7 +231,7 @@ export class FetchExchange {
     this.#socket = tls;
     socket.removeAllListeners('error').on('error', () => undefined);
     tls.on('error', (error) => {
-      this.#outcome.log(ERROR, `js fetch SSL_do_handshake() failed (${error.message})`);
+      this.#outcome.log(ERROR, `${this.#scope.who} fetch SSL_do_handshake() failed (${error.message})`);
       this.#next();
     });
     tls.on('end', () => this.#next());
@@ -248,16 +251,16 @@ export class FetchExchange {
     const { host } = this.#parts;
     const certificate = tls.getPeerX509Certificate();
     if (certificate === undefined) {
-      return 'js http SSL certificate verify error: no certificate';
+      return `${this.#scope.who} http SSL certificate verify error: no certificate`;
     }
     const { base } = this.#scope.tls;
     const failure = verifyFailure(cipherOf(tls), certificate, base.authorities, this.#scope.settings.fetchVerifyDepth);
     if (failure !== null) {
-      return `js http SSL certificate verify error: (${failure.code}:${failure.text})`;
+      return `${this.#scope.who} http SSL certificate verify error: (${failure.code}:${failure.text})`;
     }
     const plain = host.startsWith('[') ? host.slice(1, -1) : host;
     const matches = isIP(plain) === 0 ? certificate.checkHost(plain) : certificate.checkIP(plain);
-    return matches === undefined ? `js http SSL certificate does not match "${host}"` : undefined;
+    return matches === undefined ? `${this.#scope.who} http SSL certificate does not match "${host}"` : undefined;
   }
 
   #opened(socket: Socket): void {
@@ -271,7 +274,7 @@ export class FetchExchange {
     const connection = this.#connection!;
     connection.requests++;
     socket.on('error', (error) => {
-      this.#outcome.log(ERROR, `js fetch recv() failed (${errnoText(error)})`);
+      this.#outcome.log(ERROR, `${this.#scope.who} fetch recv() failed (${errnoText(error)})`);
       this.#next();
     });
     socket.on('data', (bytes: Buffer) => {

@@ -32,13 +32,25 @@ export interface Lookup {
   readonly resolverTimeout: number;
 }
 
-interface TlsContext {
+/** How connections over TLS are made, and whom they trust. */
+export interface TlsContext {
   readonly base: ContextBase;
   readonly context: SecureContext;
 }
 
+/** What requests to other servers use of the place that they are made for. */
+export interface FetchPlace {
+  /** Who makes them, for the lines of the error log. */
+  readonly who: string;
+  readonly settings: Pick<FetchSettings, 'fetchTimeout' | 'fetchVerifyDepth'>;
+  readonly lookup: Lookup;
+  readonly pool: FetchPool;
+  readonly tls: TlsContext;
+}
+
 /** `ngx.fetch` as one location or stream server has it set. */
-export class FetchScope {
+export class FetchScope implements FetchPlace {
+  readonly who = 'js';
   readonly settings: Readonly<FetchSettings>;
   readonly pool: FetchPool;
   readonly lookup: Lookup;

@@ -167,6 +167,29 @@ export class KeyvalZone implements ZoneJob, TickTask {
     return outcome?.value;
   }
 
+  /**
+   * Changes pairs in the transaction at the end of this tick, and then hands over what came of it. `work` may run again after a rollback.
+   */
+  later<T>(work: (changes: KeyvalChanges) => T, done: (value: T) => void): void {
+    let value!: T;
+    let changed = false;
+    this.#sql.submit({
+      work: () => {
+        this.#table.begin();
+        value = work(this.#table);
+        this.#table.end();
+        ({ changed } = this.#table);
+      },
+      after: () => {
+        this.#fresh = false;
+        if (changed && this.data.state !== undefined) {
+          this.#writeLater(SET_MS);
+        }
+        done(value);
+      },
+    });
+  }
+
   stats(): ZoneStats {
     const { entries, used } = this.#table.readMeta();
     return { entries, used, evictions: 0, rejections: 0 };

@@ -6,6 +6,7 @@ import { additionModule } from './addition/index.js';
 import { apiModule } from './api/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authJwtModule } from './auth-jwt/index.js';
+import { authOidcModule } from './auth-oidc/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { authRequireModule } from './auth-require/index.js';
 import { autoindexModule } from './autoindex/index.js';
@@ -176,6 +177,8 @@ export const modules: readonly AnyModule[] = [
   accessModule,
   authBasicModule,
   authJwtModule,
+  // What is asked next may look at who has logged in.
+  authOidcModule,
   authRequestModule,
   // Behind all others, whose variables it may ask for.
   authRequireModule,

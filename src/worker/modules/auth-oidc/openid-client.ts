@@ -1,0 +1,297 @@
+import { createPrivateKey } from 'node:crypto';
+import { ProviderFailure } from './failure.js';
+import { importParameters } from './key-algorithm.js';
+import { type AuthorizationServer, type ClientAuth, oauthPackage, type TokenEndpointResponse } from './oauth-package.js';
+import type { ProviderFetch } from './provider-fetch.js';
+import { type ProviderSettings, utf8 } from './settings.js';
+
+/** What a provider says of itself. */
+export type Metadata = AuthorizationServer;
+
+/** What a provider gives for a code or a refresh token, after all checks. */
+export interface Tokens {
+  /** Empty: a refresh that gave none. */
+  readonly idToken: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Seconds that the access token lives; undefined: it is not said. */
+  readonly expiresIn: number | undefined;
+  /** The claims of the ID token. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What a logout token asks for. */
+export interface LogoutRequest {
+  readonly sub: string;
+  readonly sid: string;
+  readonly jti: string;
+}
+
+/** Seconds by which the provider's clock may be off. */
+const TOLERANCE = 90;
+/** Seconds that a logout token may be old. */
+const LOGOUT_AGE = 600;
+/** Milliseconds after which the keys of a provider may be asked for again because none fits. */
+const KEYS_REST = 5000;
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** Talks to one provider as its Relying Party. What fails rejects with {@link ProviderFailure}. */
+export class OpenIdClient {
+  readonly #settings: ProviderSettings;
+  readonly #clientId: string;
+  readonly #fetch: ProviderFetch;
+  #made: ReturnType<typeof howOf> | undefined;
+  readonly #idKeys = new KeyHolder((metadata) => ({ ...metadata }));
+  // Signature, issuer, audience and time of a logout token are those of any JWT that a provider signs for a client.
+  readonly #logoutKeys = new KeyHolder((metadata) => ({
+    ...metadata,
+    authorization_signing_alg_values_supported: metadata.id_token_signing_alg_values_supported ?? ['RS256'],
+  }));
+
+  constructor(settings: ProviderSettings, fetch: ProviderFetch) {
+    this.#settings = settings;
+    this.#clientId = utf8(settings.clientId);
+    this.#fetch = fetch;
+  }
+
+  /** The package, and what its requests and checks are told. */
+  get #how() {
+    this.#made ??= howOf(this.#clientId, this.#fetch);
+    return this.#made;
+  }
+
+  /** Asks for the provider's metadata. */
+  async discover(): Promise<Metadata> {
+    const { issuer, configUrl } = this.#settings;
+    const { oauth } = this.#how;
+    try {
+      const response = await this.#fetch(configUrl, { method: 'GET', headers: { accept: 'application/json' } });
+      const found = await oauth.processDiscoveryResponse(new URL(issuer), response);
+      if (found.issuer !== issuer) {
+        throw new ProviderFailure('invalid', `the metadata has the issuer "${found.issuer}" instead of "${issuer}"`);
+      }
+      for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
+        const url = found[name];
+        if (typeof url !== 'string' || !url.startsWith('https://') || !URL.canParse(url)) {
+          throw new ProviderFailure('invalid', `the metadata has no https URL as "${name}"`);
+        }
+      }
+      return found;
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Whether PKCE is used. */
+  usesPkce(metadata: Metadata): boolean {
+    return this.#settings.pkce ?? metadata.code_challenge_methods_supported?.includes('S256') === true;
+  }
+
+  /** Gives a code back for tokens; `parameters` are those that the browser brought. */
+  async exchange(
+    metadata: Metadata,
+    parameters: URLSearchParams,
+    state: string,
+    redirectUri: string,
+    { verifier, nonce }: { readonly verifier: string; readonly nonce: string },
+  ): Promise<Tokens> {
+    const { oauth, client, options } = this.#how;
+    try {
+      const checked = oauth.validateAuthResponse(metadata, client, parameters, state);
+      const response = await oauth.authorizationCodeGrantRequest(
+        metadata,
+        client,
+        await this.#authentication(metadata),
+        checked,
+        redirectUri,
+        this.usesPkce(metadata) ? verifier : oauth.nopkce,
+        options,
+      );
+      const answer = await oauth.processAuthorizationCodeResponse(metadata, client, response, {
+        expectedNonce: nonce,
+        requireIdToken: true,
+      });
+      await this.#checkSignature(metadata, response);
+      return tokensOf(answer);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Gives a refresh token back for fresh tokens of the same user. */
+  async refresh(metadata: Metadata, refreshToken: string, sub: string): Promise<Tokens> {
+    const { oauth, client, options } = this.#how;
+    try {
+      const authentication = await this.#authentication(metadata);
+      const response = await oauth.refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
+      const answer = await oauth.processRefreshTokenResponse(metadata, client, response);
+      const tokens = tokensOf(answer);
+      if (tokens.idToken !== '') {
+        await this.#checkSignature(metadata, response);
+        if (tokens.claims.sub !== sub) {
+          throw new ProviderFailure('invalid', 'the refreshed ID token is of another user');
+        }
+      }
+      return tokens;
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Asks who the user is; the answer is the text of a JSON object. */
+  async userinfo(metadata: Metadata, accessToken: string, sub: string): Promise<string> {
+    const { oauth, client, options } = this.#how;
+    try {
+      const response = await oauth.userInfoRequest(metadata, client, accessToken, options);
+      const text = await response.clone().text();
+      await oauth.processUserInfoResponse(metadata, client, sub, response);
+      if (response.headers.get('content-type')?.includes('jwt') === true) {
+        throw new ProviderFailure('invalid', 'the UserInfo data is a JWT, which is not supported');
+      }
+      return JSON.stringify(JSON.parse(text));
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6), but not whether it was used before. */
+  async logoutToken(metadata: Metadata, text: string): Promise<LogoutRequest> {
+    const { oauth, client, options } = this.#how;
+    try {
+      const parameters = new URLSearchParams({ response: text });
+      await this.#withKeys(this.#logoutKeys, metadata, (keys) =>
+        oauth.validateJwtAuthResponse(keys, client, parameters, oauth.skipStateCheck, options),
+      );
+      const claims = JSON.parse(Buffer.from(text.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
+      const wrong = faultOf(claims);
+      if (wrong !== undefined) {
+        throw new ProviderFailure('invalid', `the logout token ${wrong}`);
+      }
+      const { sub = '', sid = '', jti } = claims;
+      return { sub: sub as string, sid: sid as string, jti: jti as string };
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  #checkSignature(metadata: Metadata, response: Response): Promise<void> {
+    const { oauth, options } = this.#how;
+    return this.#withKeys(this.#idKeys, metadata, (keys) => oauth.validateApplicationLevelSignature(keys, response, options));
+  }
+
+  /** Checks with the keys at hand, and once more with those that the provider has now: it may have changed them. */
+  async #withKeys<T>(holder: KeyHolder, metadata: Metadata, check: (keys: Metadata) => Promise<T>): Promise<T> {
+    try {
+      return await check(holder.of(metadata));
+    } catch (error) {
+      if (!needsKeys(error) || !holder.renew(performance.now())) {
+        throw error;
+      }
+      return check(holder.of(metadata));
+    }
+  }
+
+  /** How the server shows at the token endpoint who it is. */
+  async #authentication(metadata: Metadata): Promise<ClientAuth> {
+    const { clientSecret, clientKey } = this.#settings;
+    const { oauth } = this.#how;
+    if (clientKey !== undefined) {
+      const { pem, kid, algorithm } = clientKey;
+      const key = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
+      const imported = await crypto.subtle.importKey('pkcs8', key, importParameters(algorithm), false, ['sign']);
+      return oauth.PrivateKeyJwt(kid === undefined ? imported : { key: imported, kid: utf8(kid) });
+    }
+    if (clientSecret === undefined) {
+      return oauth.None();
+    }
+    const methods = metadata.token_endpoint_auth_methods_supported;
+    const basic = methods === undefined || methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
+    return basic ? oauth.ClientSecretBasic(utf8(clientSecret)) : oauth.ClientSecretPost(utf8(clientSecret));
+  }
+}
+
+function howOf(clientId: string, fetch: ProviderFetch) {
+  const oauth = oauthPackage();
+  return { oauth, client: { client_id: clientId, [oauth.clockTolerance]: TOLERANCE }, options: { [oauth.customFetch]: fetch } };
+}
+
+/** The object under which the library keeps a provider's keys: another one has them fetched anew. */
+class KeyHolder {
+  readonly #make: (metadata: Metadata) => Metadata;
+  #source: Metadata | undefined;
+  #keys: Metadata | undefined;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(make: (metadata: Metadata) => Metadata) {
+    this.#make = make;
+  }
+
+  of(metadata: Metadata): Metadata {
+    if (this.#keys === undefined || this.#source !== metadata) {
+      this.#source = metadata;
+      this.#keys = this.#make(metadata);
+    }
+    return this.#keys;
+  }
+
+  /** Has the keys fetched anew, unless that was done a moment ago (milliseconds of the monotonic clock): false. */
+  renew(now: number): boolean {
+    if (now - this.#renewedAt < KEYS_REST) {
+      return false;
+    }
+    this.#renewedAt = now;
+    this.#keys = undefined;
+    return true;
+  }
+}
+
+/** What is wrong with the claims of a logout token that are its own. */
+function faultOf({ events, nonce, iat, jti, sub = '', sid = '' }: Readonly<Record<string, unknown>>): string | undefined {
+  const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[LOGOUT_EVENT] : undefined;
+  if (typeof event !== 'object' || event === null) {
+    return 'has no event of a logout';
+  }
+  if (nonce !== undefined) {
+    return 'has a nonce';
+  }
+  if (typeof jti !== 'string' || jti === '') {
+    return 'has no "jti"';
+  }
+  if (typeof sub !== 'string' || typeof sid !== 'string' || (sub === '' && sid === '')) {
+    return 'names neither a user nor a session';
+  }
+  return typeof iat !== 'number' || iat < Date.now() / 1000 - LOGOUT_AGE - TOLERANCE ? 'is too old' : undefined;
+}
+
+function tokensOf(answer: TokenEndpointResponse): Tokens {
+  return {
+    idToken: answer.id_token ?? '',
+    accessToken: answer.access_token,
+    refreshToken: answer.refresh_token ?? '',
+    expiresIn: answer.expires_in,
+    claims: { ...oauthPackage().getValidatedIdTokenClaims(answer) },
+  };
+}
+
+/** Whether other keys may help. */
+function needsKeys(error: unknown): boolean {
+  const { OperationProcessingError, KEY_SELECTION } = oauthPackage();
+  return (
+    error instanceof OperationProcessingError && (error.code === KEY_SELECTION || error.message === 'JWT signature verification failed')
+  );
+}
+
+function failureOf(error: unknown): ProviderFailure {
+  if (error instanceof ProviderFailure) {
+    return error;
+  }
+  const oauth = oauthPackage();
+  if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
+    const why = error.error_description === undefined ? '' : ` (${error.error_description})`;
+    return new ProviderFailure('refused', `the provider answers "${error.error}"${why}`, error.error);
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError) {
+    return new ProviderFailure('refused', `the provider answers with status ${error.status}`, 'invalid_token');
+  }
+  return new ProviderFailure('invalid', (error as Error).message);
+}
