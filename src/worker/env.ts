@@ -2,6 +2,7 @@ import type { NamedFiles } from '../shared/config/named-files.js';
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { ZoneStore } from '../shared/zone/store.js';
+import type { SharedStore } from './fleet/shared-store.js';
 import type { Resolver } from './resolver/resolver.js';
 
 /** What a worker offers to the parts that are built in it. */
@@ -28,6 +29,8 @@ export interface WorkerEnv {
   readonly devReport: string | undefined;
   /** `nginx_compatibility on`. */
   readonly compatible: boolean;
+  /** What the machines of a fleet share; undefined without `shared_store`. */
+  readonly store?: SharedStore | undefined;
   /** Requests are only tried out: nothing is written, and no connection is made. */
   readonly rehearsing?: true;
   /** Decides which requests are traced; see {@link HttpRuntime.tracer}. */

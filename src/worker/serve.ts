@@ -3,7 +3,7 @@ import type { Server, WorkerProcess } from '../shared/ipc/serve.js';
 import { NOTICE, WARN } from '../shared/log/level.js';
 import { makeRing, type NetEngineChoice } from '../shared/net/engine/choose.js';
 import { RingError } from '../shared/net/uring/memory.js';
-import { serverKind, ZONE } from '../shared/zone/meter-kinds.js';
+import { serverKind, storeKind, ZONE } from '../shared/zone/meter-kinds.js';
 import { SqliteZoneStore } from '../shared/zone/store.js';
 import { buildRuntime } from './build-http.js';
 import { buildStreamRuntime } from './build-stream.js';
@@ -12,11 +12,13 @@ import { ConnectionCounters } from './connections/counters.js';
 import { DebugClients } from './connections/debug-clients.js';
 import { DescriptorGate } from './connections/descriptor-gate.js';
 import type { WorkerEnv } from './env.js';
+import { SharedStore } from './fleet/shared-store.js';
 import { Acceptor } from './http/listening/acceptor.js';
 import { endFailedTask } from './js/task.js';
 import { language } from './language.js';
 import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
+import { sharedStoreScope } from './modules/shared-store/index.js';
 import { network } from './net/engine/network.js';
 import { StreamAcceptor } from './stream/listening/acceptor.js';
 import { DatagramAcceptor } from './stream/listening/datagram-acceptor.js';
@@ -31,6 +33,11 @@ export function serve(worker: WorkerProcess): Server {
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
   const drainers: (() => void)[] = [];
   const closers: (() => void)[] = [() => zones.close()];
+  const storeSettings = loaded.settings(sharedStoreScope, loaded.root).store;
+  const store =
+    storeSettings === undefined
+      ? undefined
+      : new SharedStore(storeSettings, worker.log, zones.counters.meters.meter(storeKind, storeSettings.name), worker.slot !== 0);
   const env: WorkerEnv = {
     slot: worker.slot,
     workers: worker.process.workerProcesses,
@@ -44,6 +51,7 @@ export function serve(worker: WorkerProcess): Server {
     errorLogPath: worker.snapshot.errorLog ?? '',
     devReport: settings.devReport,
     compatible: settings.compatibility,
+    store,
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
   };
@@ -96,8 +104,13 @@ export function serve(worker: WorkerProcess): Server {
       closer();
     }
   };
+  if (store !== undefined) {
+    closers.push(() => store.close());
+  }
   return {
-    start() {},
+    start() {
+      store?.start();
+    },
     drain(done) {
       startDraining();
       connections.drain(() => {

@@ -130,6 +130,7 @@ const OUR_OWN = [
   'reload_canary',
   'scgi_cache_convert_head',
   'scgi_cache_purge',
+  'shared_store',
   'sluice_status',
   'ssl',
   'state',

@@ -24,6 +24,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/bytes',
     'worker/digest',
     'worker/jose',
+    'worker/fleet',
     'worker/password',
     'worker/text',
     'worker/time',

@@ -49,6 +49,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'shared/zone/sqlite.ts': [1, 'loads'],
   'worker/acme-process/client.ts': [1, 'loads'],
   'worker/acme-process/issue-certificate.ts': [1, 'loads'],
+  'worker/fleet/connection.ts': [1, 'loads'],
   'worker/cache/index-zone.ts': [1, 'numbers'],
   'worker/cache/writer.ts': [1, 'numbers'],
   'worker/cgi/params.ts': [1, 'value'],

@@ -274,6 +274,7 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.backendTlsKind,
   kinds.reasonKind,
   kinds.jsKind,
+  kinds.storeKind,
 ];
 
 /** What a worker is doing, of which nothing is left when it has ended. */

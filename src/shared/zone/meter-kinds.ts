@@ -148,6 +148,13 @@ export const JS = { runs: 0, errors: 1, timeouts: 2, time: 3, longest: 4 } as co
 export const jsKind = kind(JS, 5, { id: 'js', latest: ['longest'] });
 
 /**
+ * The store of a fleet: questions, those that failed or were not answered in time, how often it was lost, what was decided without it, and
+ * what was refused by what it had said before. `up` counts the workers that have it. Times of answers are milliseconds.
+ */
+export const STORE = { up: 0, calls: 1, errors: 2, timeouts: 3, losses: 4, local: 5, known: 6, time: 7, buckets: 8 } as const;
+export const storeKind = kind(STORE, STORE.buckets + BUCKETS, { id: 'store', gauges: ['up'] });
+
+/**
  * What the master does. Times are milliseconds of the wall clock: `refusedAt` of the last reload that failed or was refused, `readyAt` of
  * the moment when every worker accepted, `endingAt` of the request to end.
  */

@@ -67,6 +67,7 @@ import { rewriteModule } from './rewrite/index.js';
 import { scgiModule } from './scgi/index.js';
 import { secureLinkModule } from './secure-link/index.js';
 import { namesScope, serverModule } from './server/index.js';
+import { sharedStoreModule } from './shared-store/index.js';
 import { sliceModule } from './slice/index.js';
 import { sluiceStatusModule } from './sluice-status/index.js';
 import { splitClientsModule } from './split-clients/index.js';
@@ -104,6 +105,7 @@ const sslModule = makeSslModule(namesScope, streamNamesScope);
  */
 export const modules: readonly AnyModule[] = [
   processModule,
+  sharedStoreModule,
   errorLogModule,
   accessLogModule,
   serverModule,

@@ -15,7 +15,12 @@ import {
 const keyOf = (text: string) => ({ text, constant: undefined, eval: () => '' });
 const log = { level: 8 as const, log: () => {} };
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-const ref = (name: string, rate: number, bytes = 1 << 20) => ({ name, kind: rateZone, bytes, data: { rate, key: keyOf('$k') } });
+const ref = (name: string, rate: number, bytes = 1 << 20) => ({
+  name,
+  kind: rateZone,
+  bytes,
+  data: { rate, key: keyOf('$k'), sync: false },
+});
 
 /** Zones of the given rates (thousandths of a request a second), in memory. */
 function open(t: { teardown(f: () => void): void }, rates: readonly number[], bytes = 1 << 20) {
@@ -30,7 +35,12 @@ function open(t: { teardown(f: () => void): void }, rates: readonly number[], by
     stats: () => store.stats(),
     /** Decides one request by `[burst, delay]` of each zone, at a time. */
     decide(limits: readonly (readonly [number, number])[], keys: readonly string[], now: number): RateDecision {
-      const all = limits.map(([burst, delay], i) => ({ zone: zones[i]!, burst: burst * 1000, delay: delay * 1000 }));
+      const all = limits.map(([burst, delay], i) => ({
+        zone: zones[i]!,
+        rate: rates[i]!,
+        burst: burst * 1000,
+        delay: delay * 1000,
+      }));
       scope.run([{ work: () => decision.decide(all, keys, now), after() {} }]);
       return decision;
     },
@@ -172,7 +182,7 @@ t.test('a key that is refused again and again is not forgotten for it', async (t
 
 t.test('retryAfter() is when the bucket will take the request', async (t) => {
   const { decide, zones } = open(t, [1500]);
-  const limit = { zone: zones[0]!, burst: 2000, delay: 0 };
+  const limit = { zone: zones[0]!, rate: 1500, burst: 2000, delay: 0 };
   for (let i = 0; i < 3; i++) {
     decide([[2, UNLIMITED]], ['k'], 4_000_000);
   }
@@ -184,7 +194,7 @@ t.test('retryAfter() is when the bucket will take the request', async (t) => {
 
 t.test('a reload must not change the key', async (t) => {
   const conflict = (before: string, after: string) =>
-    rateZone.conflict!('one', { rate: 1, key: keyOf(before) }, { rate: 2, key: keyOf(after) });
+    rateZone.conflict!('one', { rate: 1, key: keyOf(before), sync: false }, { rate: 2, key: keyOf(after), sync: false });
   t.equal(conflict('$a', '$a'), undefined);
   t.equal(conflict('$a', '$b'), 'limit_req "one" uses the "$b" key while previously it used the "$a" key');
 });

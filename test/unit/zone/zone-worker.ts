@@ -33,7 +33,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const decided = (key: string, burst: number, at: number): Promise<boolean> =>
   new Promise((resolve) => {
     const decision = new RateDecision();
-    const limits = [{ zone: store.open(rate), burst: burst * 1000, delay: Number.MAX_SAFE_INTEGER }];
+    const limits = [{ zone: store.open(rate), rate: 1000, burst: burst * 1000, delay: Number.MAX_SAFE_INTEGER }];
     store.together([rate]).submit({ work: () => decision.decide(limits, [key], at), after: () => resolve(decision.code === 0) });
   });
 

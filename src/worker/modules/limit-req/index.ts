@@ -7,7 +7,8 @@ import { parseZone } from '../../../shared/config/zone-parameter.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
 import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { limitRequests, RETRY_AFTER, type Settings, STATUS } from './handler.js';
+import { RETRY_AFTER, type Settings, STATUS } from './decision.js';
+import { limitRequests } from './handler.js';
 import { type RateData, type RateZone, rateZone } from './zone.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
@@ -21,7 +22,7 @@ const scope = defineScope<Settings>({
     retryAfter: inherit(false),
   },
   directives: {
-    limit_req_zone: { in: In.HTTP, args: 3, set: (_conf, node, ctx) => defineZone(node, ctx) },
+    limit_req_zone: { in: In.HTTP, args: [3, 4], set: (_conf, node, ctx) => defineZone(node, ctx) },
     limit_req: {
       in: ANYWHERE,
       args: [1, 2, 3],
@@ -45,6 +46,7 @@ function defineZone(node: DirectiveNode, ctx: Context): void {
   let zone: { name: string; bytes: number } | undefined;
   let rate = 1;
   let scale = 1;
+  let sync = false;
   for (let i = 1; i < node.args.length; i++) {
     const value = node.args[i]!;
     if (value.startsWith('zone=')) {
@@ -55,16 +57,21 @@ function defineZone(node: DirectiveNode, ctx: Context): void {
         positive(match?.[1]) ??
         ctx.fail(`invalid rate "${value}"`, { arg: i, hint: 'a rate is written as in `rate=10r/s` or `rate=30r/m`' });
       scale = match![2] === 'r/m' ? 60 : 1;
+    } else if (value === 'sync' && node.args.length === 4) {
+      sync = true;
     } else {
       ctx.fail(`invalid parameter "${value}"`, { arg: i });
     }
+  }
+  if (node.args.length === 4 && !sync) {
+    ctx.fail('invalid number of arguments in "limit_req_zone" directive');
   }
   zone = zone?.name === '' ? undefined : zone;
   zone ??= ctx.fail('"limit_req_zone" must have "zone" parameter');
   const known = ctx.zone(rateZone, zone.name);
   const { data } = known as { data: RateData | undefined };
   if (data === undefined || known.bytes !== zone.bytes) {
-    ctx.zone(rateZone, zone.name, { bytes: zone.bytes, data: { key, rate: Math.floor((rate * 1000) / scale) } });
+    ctx.zone(rateZone, zone.name, { bytes: zone.bytes, data: { key, rate: Math.floor((rate * 1000) / scale), sync } });
   } else {
     ctx.fail(`limit_req_zone "${zone.name}" is already bound to key "${data.key.text}"`);
   }
@@ -108,5 +115,5 @@ export const limitReqModule = defineModule({
     { name: 'limit_req_status', cacheable: false, get: (r) => STATUS.get(r) },
     { name: 'limit_req_retry_after', cacheable: false, get: (r) => RETRY_AFTER.get(r)?.toString() },
   ],
-  phases: { preaccess: (conf, env, { server }) => (conf.limits.length === 0 ? undefined : limitRequests(conf, env, server.http.meters)) },
+  phases: { preaccess: (conf, env, { server }) => (conf.limits.length === 0 ? undefined : limitRequests(conf, env, server.http)) },
 });

@@ -3,6 +3,7 @@ import type { Sql, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import { type LruEntry, LruTable, lruDdl } from '../../../shared/zone/lru-table.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import type { Request } from '../../http/request/request.js';
+import type { KnownLevels } from './known-levels.js';
 
 // Rates, bursts and excesses are whole numbers of thousandths of a request (per second), as in nginx.
 
@@ -11,11 +12,14 @@ export interface RateData {
   /** Thousandths of a request a second. */
   readonly rate: number;
   readonly key: ComplexValue<Request>;
+  /** The machines of a fleet count together. */
+  readonly sync: boolean;
 }
 
-/** One `limit_req` in force: a zone with the burst and delay that this place allows. */
+/** One `limit_req` in force: a zone with the rate, burst and delay that this place allows. */
 export interface RateLimit {
   readonly zone: RateZone;
+  readonly rate: number;
   readonly burst: number;
   readonly delay: number;
 }
@@ -26,6 +30,8 @@ export const BUSY = 1;
 export const NO_ROOM = 2;
 /** No limit had a key to count. */
 export const NOT_COUNTED = 3;
+/** The fleet's store is lost, and nothing else decides. */
+export const UNDECIDED = 4;
 
 /** What a key has in its bucket at a moment, one more request included. nginx: the arithmetic of ngx_http_limit_req_lookup. */
 export function leak(excess: number, rate: number, ms: number): number {
@@ -54,23 +60,23 @@ const EXCESS = 1;
 /** The buckets of one zone. nginx: ngx_http_limit_req_ctx_t. */
 export class RateZone {
   readonly name: string;
-  readonly rate: number;
   readonly table: LruTable;
   /** Counts what is decided; null where nothing is counted. */
   meter: Meter | null = null;
+  /** Buckets that are full by what a store has told; undefined where no fleet counts. */
+  known: KnownLevels | undefined = undefined;
   /** The entry of the request that is being decided. nginx: ctx->node */
   entry: LruEntry | undefined = undefined;
   /** What the last lookup or account found in the bucket. */
   excess = 0;
 
-  constructor(name: string, rate: number, table: LruTable) {
+  constructor(name: string, table: LruTable) {
     this.name = name;
-    this.rate = rate;
     this.table = table;
   }
 
   /** Whether the bucket takes one more request. With `account` it is put in at once. nginx: ngx_http_limit_req_lookup. */
-  lookup(key: string, burst: number, now: number, account: boolean): number {
+  lookup(key: string, { burst, rate }: RateLimit, now: number, account: boolean): number {
     const { table } = this;
     const entry = table.get(key);
     if (entry === undefined) {
@@ -80,7 +86,7 @@ export class RateZone {
     }
     this.entry = entry;
     const ms = elapsed(now, entry.values[LAST]!);
-    const excess = leak(entry.values[EXCESS]!, this.rate, ms);
+    const excess = leak(entry.values[EXCESS]!, rate, ms);
     this.excess = excess;
     if (excess > burst) {
       table.touch(entry);
@@ -96,11 +102,20 @@ export class RateZone {
   }
 
   /** Puts the request into the bucket that `lookup` found. nginx: the loop of ngx_http_limit_req_account. */
-  account(now: number): void {
+  account(rate: number, now: number): void {
     const entry = this.entry!;
     const ms = elapsed(now, entry.values[LAST]!);
-    this.excess = leak(entry.values[EXCESS]!, this.rate, ms);
+    this.excess = leak(entry.values[EXCESS]!, rate, ms);
     this.#put(entry, this.excess, ms, now);
+  }
+
+  /** Takes a request out of the bucket again. For inside a transaction. */
+  giveBack(key: string): void {
+    const entry = this.table.get(key);
+    if (entry !== undefined) {
+      entry.values[EXCESS] = Math.max(0, entry.values[EXCESS]! - 1000);
+      this.table.save(entry);
+    }
   }
 
   #put(entry: LruEntry, excess: number, ms: number, now: number): void {
@@ -138,13 +153,13 @@ export class RateDecision {
         continue;
       }
       this.limit = limit;
-      this.code = limit.zone.lookup(keys[i]!, limit.burst, now, i === last);
+      this.code = limit.zone.lookup(keys[i]!, limit, now, i === last);
       if (this.code !== ADMITTED) {
         this.excess = limit.zone.excess;
         return;
       }
       if (i === last) {
-        this.#delayBy(limit);
+        this.delayBy(limit, limit.zone.excess);
       }
     }
     if (this.code === NOT_COUNTED) {
@@ -156,14 +171,14 @@ export class RateDecision {
       if (limit.zone.entry === undefined) {
         continue;
       }
-      limit.zone.account(now);
-      this.#delayBy(limit);
+      limit.zone.account(limit.rate, now);
+      this.delayBy(limit, limit.zone.excess);
     }
   }
 
-  #delayBy(limit: RateLimit): void {
-    const { excess, rate } = limit.zone;
-    const delay = excess <= limit.delay ? 0 : Math.floor(((excess - limit.delay) * 1000) / rate);
+  /** Notes what a limit has its bucket hold; the one that delays most counts. */
+  protected delayBy(limit: RateLimit, excess: number): void {
+    const delay = excess <= limit.delay ? 0 : Math.floor(((excess - limit.delay) * 1000) / limit.rate);
     if (delay <= this.delay) {
       return;
     }
@@ -175,14 +190,14 @@ export class RateDecision {
 
 /** Milliseconds until a bucket that holds `excess`, the refused request included, would admit it. */
 export function retryAfter(excess: number, limit: RateLimit): number {
-  return Math.ceil(((excess - limit.burst) * 1000) / limit.zone.rate);
+  return Math.ceil(((excess - limit.burst) * 1000) / limit.rate);
 }
 
 /** The kind of zone that `limit_req_zone` declares. */
 export const rateZone: ZoneKind<RateZone, RateData> = {
   id: 'limit_req',
   ddl: lruDdl(COLUMNS),
-  open: (sql: Sql, zone) => new RateZone(zone.name, zone.data.rate, new LruTable(sql, COLUMNS, zone.bytes, NODE)),
+  open: (sql: Sql, zone) => new RateZone(zone.name, new LruTable(sql, COLUMNS, zone.bytes, NODE)),
   stats: (zone): ZoneStats => zone.table.stats(),
   conflict: (name, before, after) =>
     before.key.text === after.key.text

@@ -1,10 +1,11 @@
 import type { Totals } from '../../../shared/zone/counters.js';
 import { reportObject } from '../../acme/report-object.js';
+import { storeObject } from '../../status/store.js';
 import { SERVER_VERSION } from '../../version.js';
 import type { Report, UpstreamReport } from './report.js';
 
 /** The report as a JSON document. */
-export function jsonText({ totals, workers, zones, upstreams, orders }: Report): string {
+export function jsonText({ totals, workers, zones, upstreams, orders, store }: Report): string {
   const document = {
     version: SERVER_VERSION,
     ...counted(totals),
@@ -21,6 +22,7 @@ export function jsonText({ totals, workers, zones, upstreams, orders }: Report):
     ),
     upstreams: Object.fromEntries(upstreams.map((upstream) => [upstream.name, upstreamObject(upstream)])),
     certificates: orders.map(reportObject),
+    ...(store === undefined ? {} : { shared_store: storeObject(store) }),
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

@@ -4,6 +4,7 @@ import { PEER } from '../../../shared/zone/meter-kinds.js';
 import { type OrderReport, orderReports } from '../../acme/acme-zone.js';
 import type { PeerStanding, PeerState } from '../../status/peers.js';
 import type { StatusSource } from '../../status/source.js';
+import { type StoreReport, takeStore } from '../../status/store.js';
 import { type CountedPeer, groupName, takeGroups } from '../../status/upstreams.js';
 
 /** What a status page shows. */
@@ -16,6 +17,8 @@ export interface Report {
   readonly upstreams: readonly UpstreamReport[];
   /** Certificates that an issuer is asked for. */
   readonly orders: readonly OrderReport[];
+  /** What this machine shares with others; undefined without `shared_store`. */
+  readonly store: StoreReport | undefined;
 }
 
 export interface ZoneReport extends ZoneStats {
@@ -67,6 +70,7 @@ export function takeReport(source: StatusSource): Report {
       peers: counted.peers.map(peerReport),
     })),
     orders: orderReports(source.http).read?.() ?? [],
+    store: takeStore(source),
   };
 }
 

@@ -1,12 +1,17 @@
 import { memoryOf, processStat } from '../../../shared/system/process-stat.js';
+import { STORE } from '../../../shared/zone/meter-kinds.js';
 import { utf8 } from '../../status/source.js';
+import type { StoreReport } from '../../status/store.js';
 import type { MetricsText } from './prometheus.js';
 import type { Report } from './report.js';
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** The numbers about the whole server, its workers, zones and peers. */
-export function totalMetrics(text: MetricsText, { totals, workers, zones, upstreams, orders }: Report): void {
+export function totalMetrics(text: MetricsText, { totals, workers, zones, upstreams, orders, store }: Report): void {
+  if (store !== undefined) {
+    storeMetrics(text, store);
+  }
   const perZone = (value: (zone: Report['zones'][number]) => number): Sample[] =>
     zones.map((zone) => [{ zone: zone.name, kind: zone.kind }, value(zone)]);
   text.counter('connections_accepted_total', 'Client connections accepted.', [[{}, totals.accepts]]);
@@ -145,4 +150,20 @@ function orderMetrics(text: MetricsText, orders: Report['orders']): void {
     'Failed attempts since it was issued.',
     per(({ fails }) => fails),
   );
+}
+
+function storeMetrics(text: MetricsText, { name, up, values }: StoreReport): void {
+  const one = (value: number, more = {}): Sample => [{ store: name, ...more }, value];
+  text.gauge('store_workers_up', 'Workers that have the shared store.', [one(up)]);
+  text.counter('store_calls_total', 'Questions to the shared store.', [one(values[STORE.calls]!)]);
+  text.counter('store_failures_total', 'Questions to the shared store that failed, by reason.', [
+    one(values[STORE.errors]!, { reason: 'error' }),
+    one(values[STORE.timeouts]!, { reason: 'timeout' }),
+  ]);
+  text.counter('store_losses_total', 'How often a worker lost the shared store.', [one(values[STORE.losses]!)]);
+  text.counter('store_local_decisions_total', 'Decisions of this machine alone, without the shared store.', [one(values[STORE.local]!)]);
+  text.counter('store_known_refusals_total', 'Refusals by what the shared store had said before.', [one(values[STORE.known]!)]);
+  text.histogram('store_call_duration_seconds', 'Time until the shared store answered.', [
+    [{ store: name }, values.subarray(STORE.buckets), values[STORE.time]!],
+  ]);
 }

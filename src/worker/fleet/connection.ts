@@ -1,0 +1,127 @@
+import { createRequire } from 'node:module';
+import type * as IoRedisPackage from 'ioredis';
+import type { StoreServer, StoreSettings, StoreTls } from './settings.js';
+
+/** What a command is given. Numbers are written in decimals. */
+export type StoreArgument = string | number | Buffer;
+
+/** Takes the outcome of a command. */
+export type StoreCallback = (error: Error | null | undefined, reply?: unknown) => void;
+
+/** A connection to a store, made anew for as long as it is not closed. */
+export interface StoreConnection {
+  /** Sends a command at once. Without a connection it fails at once. */
+  send(command: string, args: readonly StoreArgument[], done: StoreCallback): void;
+  /** Gives up the connection there is for a new one. */
+  reconnect(): void;
+  close(): void;
+}
+
+/** What a connection tells of itself. */
+export interface ConnectionEvents {
+  /** Commands can be sent. */
+  connected(): void;
+  /** There is no connection. Another one is tried by itself. */
+  disconnected(error: Error | undefined): void;
+}
+
+/** What ioredis is told; how replies of RESP3 are shown is none of our concern. */
+type Options = Omit<IoRedisPackage.RedisOptions, 'replyMapping'>;
+
+type Client = IoRedisPackage.Redis | IoRedisPackage.Cluster;
+
+/** Milliseconds between two attempts to connect. */
+const RETRY_MS = 500;
+const CONNECT_MS = 2000;
+
+let loaded: typeof IoRedisPackage | undefined;
+
+function load(): typeof IoRedisPackage {
+  loaded ??= createRequire(import.meta.url)('ioredis') as typeof IoRedisPackage;
+  return loaded;
+}
+
+/** Connects to a store; `purpose` is in the name that the store shows of the connection. */
+export function connectStore(settings: StoreSettings, purpose: string, events: ConnectionEvents): StoreConnection {
+  const { Command } = load();
+  const client = settings.cluster ? openCluster(settings, purpose) : openSingle(settings, purpose);
+  let failure: Error | undefined;
+  // ioredis tells why in one event and that in another.
+  client.on('error', (error: Error) => {
+    failure = error;
+  });
+  client.on('node error', (error: Error) => {
+    failure = error;
+  });
+  client.on('ready', () => {
+    failure = undefined;
+    events.connected();
+  });
+  client.on('close', () => events.disconnected(failure));
+  return {
+    send: (command, args, done) => void client.sendCommand(new Command(command, args as never, { replyEncoding: 'utf8' }, done as never)),
+    reconnect: () => client.disconnect(true),
+    close: () => client.disconnect(),
+  };
+}
+
+function openSingle(settings: StoreSettings, purpose: string): Client {
+  const { Redis } = load();
+  const { servers, sentinel, database } = settings;
+  const common = { ...optionsOf(settings, purpose), db: database, retryStrategy: () => RETRY_MS, enableOfflineQueue: false };
+  if (sentinel === undefined) {
+    return new Redis({ ...common, ...addressOf(servers[0]!) });
+  }
+  return new Redis({
+    ...common,
+    sentinels: servers.map(addressOf) as { host: string; port: number }[],
+    name: sentinel,
+    ...(settings.sentinelPassword === undefined ? {} : { sentinelPassword: settings.sentinelPassword }),
+    ...(settings.tls === undefined ? {} : { sentinelTLS: tlsOptions(settings.tls), enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: () => RETRY_MS,
+    // A master that became a replica is left as soon as the Sentinels say so.
+    failoverDetector: true,
+  });
+}
+
+function openCluster(settings: StoreSettings, purpose: string): Client {
+  const { Cluster } = load();
+  return new Cluster(settings.servers.map(addressOf) as { host: string; port: number }[], {
+    redisOptions: optionsOf(settings, purpose),
+    enableOfflineQueue: false,
+    clusterRetryStrategy: () => RETRY_MS,
+    slotsRefreshTimeout: CONNECT_MS,
+    slotsRefreshInterval: 5000,
+    // Certificates are for names.
+    ...(settings.tls === undefined
+      ? {}
+      : { dnsLookup: (address: string, callback: (error: null, found: string) => void) => callback(null, address) }),
+  });
+}
+
+function optionsOf({ user, password, tls, node }: StoreSettings, purpose: string): Options {
+  return {
+    connectTimeout: CONNECT_MS,
+    protocol: 2,
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectionName: `sluice-${node}-${purpose}`,
+    ...(user === undefined ? {} : { username: user }),
+    ...(password === undefined ? {} : { password: Buffer.from(password, 'latin1').toString() }),
+    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+  };
+}
+
+const addressOf = (server: StoreServer): { host: string; port: number } | { path: string } =>
+  'path' in server ? { path: Buffer.from(server.path, 'latin1').toString() } : { host: server.host, port: server.port };
+
+function tlsOptions({ authorities, certificate, key, name, verify }: StoreTls): import('node:tls').ConnectionOptions {
+  return {
+    rejectUnauthorized: verify,
+    ...(authorities === undefined ? {} : { ca: authorities }),
+    ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
+    ...(name === undefined ? {} : { servername: name }),
+  };
+}

@@ -1,0 +1,35 @@
+/** One server of a store: a TCP address, or a socket in the file system. */
+export type StoreServer = { readonly host: string; readonly port: number } | { readonly path: string };
+
+/** How a store is reached over TLS. */
+export interface StoreTls {
+  /** Certificates (PEM) of the authorities that the store's is checked against; undefined: the system's. */
+  readonly authorities: string | undefined;
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+  /** The name that is asked for and checked; undefined: the server's host. */
+  readonly name: string | undefined;
+  readonly verify: boolean;
+}
+
+/** A `shared_store` block. */
+export interface StoreSettings {
+  readonly name: string;
+  readonly servers: readonly StoreServer[];
+  /** The name of the master that the servers, which are Sentinels, watch over; undefined where they are no Sentinels. */
+  readonly sentinel: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  readonly cluster: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+  readonly tls: StoreTls | undefined;
+  /** How long, in milliseconds, a request waits for the store. */
+  readonly timeout: number;
+  /** Without the store each machine decides for itself, or requests that need it are refused. */
+  readonly failure: 'local' | 'refuse';
+  /** Which part of a limit each machine has to itself without the store: one of so many. */
+  readonly divisor: number;
+  /** The machine's name among those of the fleet. */
+  readonly node: string;
+}

@@ -1,0 +1,43 @@
+import { In } from '../../../shared/config/context.js';
+import { own } from '../../../shared/config/define.js';
+import type { StoreSettings } from '../../fleet/settings.js';
+import { defineModule, defineScope } from '../../module.js';
+import { readStore } from './read-store.js';
+
+interface Settings {
+  store: StoreSettings | undefined;
+}
+
+/** The scope itself, for the code that starts a process with the store. */
+export const sharedStoreScope = defineScope<Settings>({
+  fields: { store: own<StoreSettings | undefined>(undefined) },
+  directives: {
+    shared_store: {
+      in: In.MAIN,
+      args: 1,
+      block: 'entries',
+      set(conf, node, ctx) {
+        if (conf.store !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.store = readStore(node, ctx);
+      },
+    },
+  },
+  link(conf, ctx) {
+    if (conf.store !== undefined) {
+      return;
+    }
+    for (const { name, data, pos } of ctx.zones.all()) {
+      if ((data as { readonly sync?: boolean } | undefined)?.sync === true) {
+        ctx.warn(`"sync" of the zone "${name}" has no effect without "shared_store": its state stays on this machine`, pos);
+      }
+    }
+  },
+});
+
+/** A store that the machines of a fleet share. Ours. */
+export const sharedStoreModule = defineModule({
+  name: 'shared_store',
+  process: sharedStoreScope,
+});
