@@ -217,6 +217,8 @@ const TOGETHER: readonly (readonly string[])[] = [
   ['worker/http/http2/*'],
   // A request's business with its backends.
   ['worker/upstream/exchange/*'],
+  // A QUIC connection with its streams, and the endpoint that finds it.
+  ['worker/net/quic/*'],
   ['worker/cache/disk-cache.ts', 'worker/cache/index-zone.ts'],
   ['worker/cache/location-cache.ts', 'worker/cache/lock-jobs.ts'],
   ['worker/modules/foreign.ts', 'worker/modules/more-foreign.ts', 'worker/modules/other-products.ts'],

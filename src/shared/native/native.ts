@@ -38,6 +38,8 @@ export interface Native {
   sendMore(fd: number, bytes: Uint8Array): number;
   /** sendto: a datagram to an address, or to a connected socket's peer. Never waits. */
   sendDatagram(fd: number, bytes: Uint8Array, address: Uint8Array | null): number;
+  /** sendmsg: what the struct msghdr at this address tells. Never waits. */
+  sendMessage(fd: number, header: number): number;
   /** sendfile: `length` bytes of a file from `offset` on, as far as the socket has room. */
   sendFile(fd: number, file: number, offset: number, length: number): number;
   /**
@@ -184,6 +186,7 @@ function bind(koffi: typeof Koffi): Native {
   const getpeername = func('int getpeername(int, void *, void *)');
   const send = func('intptr_t send(int, void *, size_t, int)');
   const sendto = func('intptr_t sendto(int, void *, size_t, int, void *, uint32_t)');
+  const sendmsg = func('intptr_t sendmsg(int, intptr_t, int)');
   const sendfile = func('intptr_t sendfile(int, int, void *, size_t)');
   const readVector = system(['long', 'int', 'intptr_t', 'long', 'intptr_t', 'long', 'int']);
   const close = func('int close(int)');
@@ -224,6 +227,7 @@ function bind(koffi: typeof Koffi): Native {
     },
     sendMore: (fd, bytes) => checked(send(fd, bytes, bytes.length, NOW_AND_MORE)),
     sendDatagram: (fd, bytes, address) => checked(sendto(fd, bytes, bytes.length, NOW, address, address === null ? 0 : address.length)),
+    sendMessage: (fd, header) => checked(sendmsg(fd, header, NOW)),
     sendFile(fd, file, offset, size) {
       from[0] = (offset % 0x100000000) | 0;
       from[1] = (offset / 0x100000000) | 0;

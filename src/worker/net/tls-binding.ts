@@ -17,8 +17,10 @@ export interface CipherState {
   getALPNNegotiatedProtocol(): string | false;
   /** The name in the client's hello. */
   getServername(): string | false;
-  /** Why the peer's certificate is not trusted; its `code` is OpenSSL's name for it. */
-  verifyError(): (Error & { readonly code: string }) | null | undefined;
+  /** Why the peer's certificate is not trusted; its `code` is OpenSSL's name for it, or `number` its number. */
+  verifyError(): (Error & { readonly code: string; readonly number?: number }) | null | undefined;
+  /** The peer's certificate, where that is not Node's native one. */
+  certificate?(): X509Certificate | undefined;
 }
 
 /** The cipher of one of Node's sockets; null once it is closed. */
@@ -28,6 +30,9 @@ export function cipherOf(socket: TLSSocket): CipherState | null {
 
 /** The certificate of a cipher's peer; undefined when there is none, and once the cipher is gone. */
 export function certificateOf(cipher: CipherState | null): X509Certificate | undefined {
+  if (cipher?.certificate !== undefined) {
+    return cipher.certificate();
+  }
   // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
   const { getPeerX509Certificate } = TLSSocket.prototype;
   return getPeerX509Certificate.call({ _handle: cipher } as unknown as TLSSocket) ?? undefined;

@@ -17,7 +17,7 @@ export function verifyFailure(
   const error = cipher?.verifyError();
   if (error !== undefined && error !== null) {
     // Since Node 24 advice about options of Node's may follow OpenSSL's own text, behind a semicolon.
-    return { code: VERIFY_NUMBERS[error.code] ?? 1, text: error.message.replace(/;.*/s, '') };
+    return { code: error.number ?? VERIFY_NUMBERS[error.code] ?? 1, text: error.message.replace(/;.*/s, '') };
   }
   return tooDeep(certificate, authorities, depth) ? { code: 22, text: 'certificate chain too long' } : null;
 }

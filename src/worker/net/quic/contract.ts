@@ -26,7 +26,7 @@ export interface QuicConnection {
   readonly now: number;
   /** Opens a stream of one's own in one direction; undefined where the peer allows none now. */
   openUnidirectional(handler: QuicStreamHandler): QuicStream | undefined;
-  /** Ends the connection with CONNECTION_CLOSE of the application. What was queued is not awaited; `ended` is called before this returns. */
+  /** Ends the connection with CONNECTION_CLOSE of the application. What was queued is dropped; `ended` is called before this returns. */
   close(code: number, reason: string): void;
   /** Allows no more streams than now, however many close: MAX_STREAMS goes up until this is called (GOAWAY). */
   stopCredit(): void;
@@ -68,7 +68,10 @@ export interface QuicStream {
   write(bytes: Uint8Array, end: boolean): void;
   /** The reader has used so many bytes of what `received` gave: the peer may send as many more. */
   consumed(bytes: number): void;
-  /** Sends RESET_STREAM: what was not sent is dropped. Nothing happens once the end was acknowledged, and on a stream that the peer alone writes. */
+  /**
+   * Sends RESET_STREAM: what was not sent is dropped. Nothing happens once the end was acknowledged, and on a stream that the peer alone
+   * writes.
+   */
   reset(code: number): void;
   /** Sends STOP_SENDING: `received` is not called any more, and what comes is dropped and counted as consumed. */
   stopReceiving(code: number): void;

@@ -1,0 +1,94 @@
+import type { Native } from '../../shared/native/native.js';
+import { Family } from '../../shared/net/socket-addresses.js';
+import { Region } from '../../shared/net/uring/memory.js';
+
+/** Where the parts of a message are: struct msghdr, struct iovec, the address and what goes with it. */
+const [HEADER, VECTOR, NAME, CONTROL, SIZE] = [0, 64, 96, 160, 256];
+const [NAME_LENGTH, CONTROL_LENGTH] = [8, 40];
+const [IPPROTO_IP, IPPROTO_UDP, IPPROTO_IPV6] = [0, 17, 41];
+const [IP_PKTINFO, IPV6_PKTINFO, UDP_SEGMENT] = [8, 50, 103];
+/** Bytes of struct cmsghdr. */
+const HEAD = 16;
+const [EINVAL, EIO] = [-22, -5];
+/** A local address in the form that leaves with a datagram: 4 bytes, or 16 with the number of an interface behind them. */
+export const [LOCAL_4, LOCAL_6] = [4, 20];
+
+/** Sends datagrams from memory with a known address, several in one call, and from the local address that the client came to. */
+export class MessageSender {
+  readonly #native: Native;
+  readonly #fd: number;
+  readonly #message: Region;
+  readonly #output: Region;
+  /** The system cuts what leaves into datagrams. */
+  #segments = true;
+
+  constructor(native: Native, fd: number, output: Region) {
+    this.#native = native;
+    this.#fd = fd;
+    this.#output = output;
+    this.#message = Region.map(native, SIZE);
+    const { bytes } = this.#message;
+    bytes.writeBigUInt64LE(BigInt(this.#message.address(NAME, 28)), HEADER);
+    bytes.writeBigUInt64LE(BigInt(this.#message.address(VECTOR, 16)), HEADER + 16);
+    bytes.writeBigUInt64LE(1n, HEADER + 24);
+    bytes.writeBigUInt64LE(BigInt(this.#message.address(CONTROL, SIZE - CONTROL)), HEADER + 32);
+  }
+
+  /** See {@link UdpSocket.send}. */
+  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+    if (length <= segment || !this.#segments) {
+      return this.#each(peer, local, from, length, segment);
+    }
+    const code = this.#send(peer, local, from, length, segment);
+    if (code !== EIO && code !== EINVAL) {
+      return Math.min(code, 0);
+    }
+    // No segments here: neither for this one nor for others.
+    this.#segments = false;
+    return this.#each(peer, local, from, length, segment);
+  }
+
+  #each(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+    let code = 0;
+    for (let done = 0; done < length; done += segment) {
+      code = this.#send(peer, local, from + done, Math.min(segment, length - done), 0);
+    }
+    return Math.min(code, 0);
+  }
+
+  #send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+    const { bytes } = this.#message;
+    const nameLength = peer[0] === Family.INET6 ? 28 : 16;
+    peer.copy(bytes, NAME, 0, nameLength);
+    bytes.writeUInt32LE(nameLength, HEADER + NAME_LENGTH);
+    const address = this.#output.address(from, length);
+    bytes.writeUInt32LE(address % 0x100000000, VECTOR);
+    bytes.writeUInt32LE(Math.floor(address / 0x100000000), VECTOR + 4);
+    bytes.writeUInt32LE(length, VECTOR + 8);
+    let at = CONTROL;
+    if (segment > 0) {
+      at = this.#control(at, IPPROTO_UDP, UDP_SEGMENT, 2);
+      bytes.writeUInt16LE(segment, at - 8);
+    }
+    if (local?.length === LOCAL_4) {
+      at = this.#control(at, IPPROTO_IP, IP_PKTINFO, 12);
+      bytes.fill(0, at - 16, at);
+      local.copy(bytes, at - 12);
+    } else if (local?.length === LOCAL_6) {
+      at = this.#control(at, IPPROTO_IPV6, IPV6_PKTINFO, 20);
+      local.copy(bytes, at - 24);
+    }
+    bytes.writeUInt32LE(at - CONTROL, HEADER + CONTROL_LENGTH);
+    return this.#native.sendMessage(this.#fd, this.#message.address(HEADER, VECTOR));
+  }
+
+  /** Writes the head of an item of so many bytes; returns where the next one begins. */
+  #control(at: number, level: number, type: number, length: number): number {
+    const { bytes } = this.#message;
+    bytes.writeUInt32LE(HEAD + length, at);
+    bytes.writeUInt32LE(0, at + 4);
+    bytes.writeInt32LE(level, at + 8);
+    bytes.writeInt32LE(type, at + 12);
+    return at + HEAD + ((length + 7) & ~7);
+  }
+}

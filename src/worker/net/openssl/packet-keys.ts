@@ -1,0 +1,288 @@
+// Protection of QUIC's packets (RFC 9001) by contexts of OpenSSL's, in memory whose addresses stay: a packet costs a seventh of what
+// node:crypto takes.
+import type { Region } from '../../../shared/net/uring/memory.js';
+import { type QuicCalls, quicCalls, quicMemory } from './quic-library.js';
+
+/** A cipher suite of TLS 1.3 that QUIC may use. */
+export interface Suite {
+  readonly id: number;
+  readonly sha384: boolean;
+  readonly keyLength: number;
+  /** Addresses of what EVP has fetched. */
+  readonly aead: number;
+  readonly header: number;
+  /** The name of the header's cipher begins with ChaCha20. */
+  readonly chacha: boolean;
+  /** So many packets may one key protect, and so many that are not authentic may come (RFC 9001, 6.6). */
+  readonly sealMost: number;
+  readonly forgedMost: number;
+}
+
+export const AES_128_GCM = 0x1301;
+const [AES_256_GCM, CHACHA20_POLY1305] = [0x1302, 0x1303];
+/** Bytes that a packet is longer than its text. */
+export const TAG = 16;
+/** As much of a packet as its header's mask is made of. */
+export const SAMPLE = 16;
+const NONCE = 12;
+const [CTRL_IV_LENGTH, CTRL_GET_TAG, CTRL_SET_TAG] = [9, 0x10, 0x11];
+
+/** The memory that all keys use: lengths that nobody reads, keys on their way to OpenSSL, masks, zeros, HMAC's input and output. */
+interface Scratch extends QuicCalls {
+  readonly region: Region;
+  readonly base: number;
+  readonly mask: Buffer;
+  readonly nonces: Region;
+  readonly suites: ReadonlyMap<number, Suite>;
+}
+
+const [LENGTH, KEY, MASK, ZERO, LEFT, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [0, 64, 128, 192, 256, 512, 576, 768, 1024];
+const NONCE_ROOM = 16;
+/** Two directions of three levels, with the keys before and after: more keys than that are never in use by one connection. */
+const NONCES = 1 << 20;
+
+let scratch: Scratch | undefined;
+
+function memory(): Scratch {
+  if (scratch === undefined) {
+    const calls = quicCalls();
+    const region = quicMemory(SCRATCH);
+    const fetch = (name: string): number => {
+      const found = calls.evp.fetch(0, name, 0);
+      if (found === 0) {
+        throw new Error(`OpenSSL has no ${name}`);
+      }
+      return found;
+    };
+    const ecb = fetch('AES-128-ECB');
+    const all: readonly Suite[] = [
+      suite(AES_128_GCM, false, 16, fetch('AES-128-GCM'), ecb),
+      suite(AES_256_GCM, true, 32, fetch('AES-256-GCM'), fetch('AES-256-ECB')),
+      suite(CHACHA20_POLY1305, false, 32, fetch('ChaCha20-Poly1305'), fetch('ChaCha20')),
+    ];
+    scratch = {
+      ...calls,
+      region,
+      base: region.address(0, SCRATCH),
+      mask: region.bytes.subarray(MASK, MASK + SAMPLE),
+      nonces: quicMemory(NONCES),
+      suites: new Map(all.map((each) => [each.id, each])),
+    };
+  }
+  return scratch;
+}
+
+function suite(id: number, sha384: boolean, keyLength: number, aead: number, header: number): Suite {
+  const chacha = id === CHACHA20_POLY1305;
+  return { id, sha384, keyLength, aead, header, chacha, sealMost: 2 ** 23, forgedMost: chacha ? 2 ** 36 : 2 ** 52 };
+}
+
+/** The suite of this number; undefined for one that QUIC does not have. */
+export function suiteOf(id: number): Suite | undefined {
+  return memory().suites.get(id);
+}
+
+function hmac(sha384: boolean, key: Uint8Array, data: Uint8Array): Buffer {
+  const { evp, region, base } = memory();
+  if (key.length > HMAC_DATA - HMAC_KEY || data.length > HMAC_OUT - HMAC_DATA) {
+    throw new Error('a secret or a label is too long');
+  }
+  region.bytes.set(key, HMAC_KEY);
+  region.bytes.set(data, HMAC_DATA);
+  const digest = sha384 ? evp.sha384 : evp.sha256;
+  if (evp.hmac(digest, base + HMAC_KEY, key.length, base + HMAC_DATA, data.length, base + HMAC_OUT, base + LENGTH) === 0) {
+    throw new Error('HMAC() failed');
+  }
+  return Buffer.from(region.bytes.subarray(HMAC_OUT, HMAC_OUT + (sha384 ? 48 : 32)));
+}
+
+/** HKDF-Extract with SHA-256. */
+export const extract = (salt: Uint8Array, secret: Uint8Array): Buffer => hmac(false, salt, secret);
+
+/** HKDF-Expand-Label (RFC 8446, 7.1), of no more bytes than the hash has. */
+export function expandLabel(sha384: boolean, secret: Uint8Array, label: string, length: number): Buffer {
+  const text = `tls13 ${label}`;
+  const info = Buffer.alloc(5 + text.length);
+  info[1] = length;
+  info[2] = text.length;
+  info.write(text, 3, 'latin1');
+  info[4 + text.length] = 1;
+  return hmac(sha384, secret, info).subarray(0, length);
+}
+
+/** What the labels of a version of QUIC begin with. */
+export type LabelPrefix = 'quic' | 'quicv2';
+
+const freeNonces: number[] = [];
+let nextNonce = 0;
+
+function newContext(): number {
+  const context = memory().evp.newContext();
+  if (context === 0) {
+    throw new Error('EVP_CIPHER_CTX_new() failed');
+  }
+  return context;
+}
+
+function giveContext(context: number): void {
+  memory().evp.freeContext(context);
+}
+
+/** Makes the mask of headers, which outlives updates of the other key. */
+class HeaderKey {
+  readonly #context: number;
+  readonly #chacha: boolean;
+  #users = 1;
+
+  constructor({ chacha, header, keyLength, sha384 }: Suite, secret: Buffer, prefix: LabelPrefix) {
+    const { evp, base, region } = memory();
+    this.#chacha = chacha;
+    this.#context = newContext();
+    region.bytes.set(expandLabel(sha384, secret, `${prefix} hp`, keyLength), KEY);
+    evp.init(this.#context, header, 0, base + KEY, 0, 1);
+    evp.setPadding(this.#context, 0);
+    region.bytes.fill(0, KEY, KEY + keyLength);
+  }
+
+  make(sample: number): void {
+    const { evp, base } = memory();
+    if (this.#chacha) {
+      evp.init(this.#context, 0, 0, 0, sample, 1);
+      evp.encrypt(this.#context, base + MASK, base + LENGTH, base + ZERO, 5);
+    } else {
+      evp.encrypt(this.#context, base + MASK, base + LENGTH, sample, SAMPLE);
+    }
+  }
+
+  share(): this {
+    this.#users++;
+    return this;
+  }
+
+  free(): void {
+    if (--this.#users === 0) {
+      giveContext(this.#context);
+    }
+  }
+}
+
+/** The keys of one direction at one level of encryption. They are freed once, and not used afterwards. */
+export class PacketKeys {
+  readonly suite: Suite;
+  readonly #secret: Buffer;
+  readonly #prefix: LabelPrefix;
+  readonly #seals: boolean;
+  readonly #context: number;
+  readonly #header: HeaderKey;
+  readonly #nonce: number;
+  readonly #iv: Buffer;
+  readonly #scratch: Scratch;
+  /** How many packets were sealed, or found not to be authentic. */
+  sealed = 0;
+  forged = 0;
+
+  /** `seals`: the keys are for sending. `header`: that of the keys before an update. */
+  constructor(suite: Suite, secret: Buffer, seals: boolean, prefix: LabelPrefix, header?: HeaderKey) {
+    const all = memory();
+    const { evp, region, base, nonces } = all;
+    this.#scratch = all;
+    this.suite = suite;
+    this.#secret = secret;
+    this.#prefix = prefix;
+    this.#seals = seals;
+    const encrypts = seals ? 1 : 0;
+    this.#iv = expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE);
+    this.#nonce = freeNonces.pop() ?? nextNonce++ * NONCE_ROOM;
+    // More keys than there is room for throw here.
+    nonces.address(this.#nonce, NONCE_ROOM);
+    nonces.bytes.set(this.#iv, this.#nonce);
+    this.#context = newContext();
+    region.bytes.set(expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength), KEY);
+    evp.init(this.#context, suite.aead, 0, 0, 0, encrypts);
+    evp.control(this.#context, CTRL_IV_LENGTH, NONCE, 0);
+    evp.init(this.#context, 0, 0, base + KEY, 0, encrypts);
+    region.bytes.fill(0, KEY, KEY + suite.keyLength);
+    this.#header = header?.share() ?? new HeaderKey(suite, secret, prefix);
+  }
+
+  /** The first five bytes of the mask for a header, whose sample begins there; good until the next call. */
+  mask(region: Region, sampleAt: number): Uint8Array {
+    this.#header.make(region.address(sampleAt, SAMPLE));
+    return this.#scratch.mask;
+  }
+
+  #setNonce(number: number): number {
+    const { bytes } = this.#scratch.nonces;
+    const at = this.#nonce;
+    const iv = this.#iv;
+    const low = number >>> 0;
+    bytes[at + 8] = iv[8]! ^ (low >>> 24);
+    bytes[at + 9] = iv[9]! ^ ((low >>> 16) & 255);
+    bytes[at + 10] = iv[10]! ^ ((low >>> 8) & 255);
+    bytes[at + 11] = iv[11]! ^ (low & 255);
+    const high = Math.floor(number / 0x100000000);
+    bytes[at + 4] = iv[4]! ^ (high >>> 24);
+    bytes[at + 5] = iv[5]! ^ ((high >>> 16) & 255);
+    bytes[at + 6] = iv[6]! ^ ((high >>> 8) & 255);
+    bytes[at + 7] = iv[7]! ^ (high & 255);
+    return this.#scratch.nonces.address(at, NONCE_ROOM);
+  }
+
+  /**
+   * Encrypts `textAt..end` of a packet that begins at `from`; the tag follows at `end`, where there is room for it. `number`: the
+   * packet's.
+   */
+  seal(number: number, region: Region, from: number, textAt: number, end: number): void {
+    const base = lies(region, from, textAt, end);
+    const { evp } = this.#scratch;
+    const context = this.#context;
+    const length = this.#scratch.base + LENGTH;
+    const text = base + (textAt - from);
+    evp.init(context, 0, 0, 0, this.#setNonce(number), 1);
+    evp.encrypt(context, 0, length, base, textAt - from);
+    evp.encrypt(context, text, length, text, end - textAt);
+    evp.encryptFinal(context, this.#scratch.base + LEFT, length);
+    evp.control(context, CTRL_GET_TAG, TAG, base + (end - from));
+    this.sealed++;
+  }
+
+  /** Decrypts `textAt..end`, behind which the tag is, in place. Returns false for a packet that is not authentic. */
+  open(number: number, region: Region, from: number, textAt: number, end: number): boolean {
+    const base = lies(region, from, textAt, end);
+    const { evp } = this.#scratch;
+    const context = this.#context;
+    const length = this.#scratch.base + LENGTH;
+    const text = base + (textAt - from);
+    evp.init(context, 0, 0, 0, this.#setNonce(number), 0);
+    evp.control(context, CTRL_SET_TAG, TAG, base + (end - from));
+    evp.decrypt(context, 0, length, base, textAt - from);
+    evp.decrypt(context, text, length, text, end - textAt);
+    if (evp.decryptFinal(context, this.#scratch.base + LEFT, length) === 1) {
+      return true;
+    }
+    this.forged++;
+    return false;
+  }
+
+  /** The keys after an update (RFC 9001, 6). */
+  next(): PacketKeys {
+    const { sha384 } = this.suite;
+    const secret = expandLabel(sha384, this.#secret, `${this.#prefix} ku`, this.#secret.length);
+    return new PacketKeys(this.suite, secret, this.#seals, this.#prefix, this.#header);
+  }
+
+  free(): void {
+    giveContext(this.#context);
+    this.#header.free();
+    this.#secret.fill(0);
+    freeNonces.push(this.#nonce);
+  }
+}
+
+/** Where a packet lies. Throws {@link RingError} unless all of it, with its tag, is in the region. */
+function lies(region: Region, from: number, textAt: number, end: number): number {
+  if (!(textAt > from && end > textAt)) {
+    throw new Error('a packet without a header or a text');
+  }
+  return region.address(from, end - from + TAG);
+}

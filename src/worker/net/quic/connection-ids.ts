@@ -1,0 +1,170 @@
+import { timingSafeEqual } from 'node:crypto';
+import { latin1 } from '../../bytes/latin1.js';
+import { Control, type ControlQueue } from './control-queue.js';
+import { Code, TransportError } from './errors.js';
+
+/** More than that are not given out, whatever the peer allows. */
+const MOST_OWN = 8;
+/** So many of the peer's may wait to be given back: more means that it does not acknowledge that. */
+const MOST_RETIRING = 32;
+
+/** Gives out IDs by which datagrams find their connection. */
+export interface IdGiver {
+  newId(): Buffer;
+  dropId(id: Buffer): void;
+}
+
+/** The IDs that the peer may send to (RFC 9000, 5.1). */
+export class OwnIds {
+  readonly #giver: IdGiver;
+  readonly #controls: ControlQueue;
+  /** By their numbers, as far as they were not given back. */
+  readonly #ids = new Map<number, Buffer>();
+  #next = 0;
+  #most = 1;
+
+  constructor(giver: IdGiver, controls: ControlQueue) {
+    this.#giver = giver;
+    this.#controls = controls;
+    this.#ids.set(this.#next++, giver.newId());
+  }
+
+  /** The first, which the handshake uses. */
+  get first(): Buffer {
+    return this.#ids.get(0)!;
+  }
+
+  get(sequence: number): Buffer | undefined {
+    return this.#ids.get(sequence);
+  }
+
+  /** The peer takes so many. */
+  allow(most: number): void {
+    this.#most = Math.min(most, MOST_OWN);
+    this.#fill();
+  }
+
+  #fill(): void {
+    while (this.#ids.size < this.#most) {
+      this.#controls.add(Control.NEW_ID, this.#next);
+      this.#ids.set(this.#next++, this.#giver.newId());
+    }
+  }
+
+  /** RETIRE_CONNECTION_ID came, in a packet to the ID `used`, a character for a byte. */
+  retire(sequence: number, used: string): void {
+    if (sequence >= this.#next) {
+      throw new TransportError(Code.PROTOCOL, 'an ID is given back that was not given out');
+    }
+    const id = this.#ids.get(sequence);
+    if (id === undefined) {
+      return;
+    }
+    if (latin1(id, 0, id.length) === used) {
+      throw new TransportError(Code.PROTOCOL, 'an ID is given back by a packet to it');
+    }
+    this.#ids.delete(sequence);
+    this.#giver.dropId(id);
+    this.#fill();
+  }
+
+  dropAll(): void {
+    for (const id of this.#ids.values()) {
+      this.#giver.dropId(id);
+    }
+    this.#ids.clear();
+  }
+}
+
+interface PeerId {
+  readonly sequence: number;
+  readonly id: Buffer;
+  /** Undefined for the ID of the handshake. */
+  readonly token: Buffer | undefined;
+}
+
+/** The IDs that are sent to. */
+export class PeerIds {
+  readonly #controls: ControlQueue;
+  readonly #limit: number;
+  #known: PeerId[];
+  #retired = 0;
+  /** Numbers below were given back, or will be. */
+  #used = 0;
+  #retiring = 0;
+
+  /** `limit`: what we have said that we keep. */
+  constructor(first: Buffer, limit: number, controls: ControlQueue) {
+    this.#known = [{ sequence: 0, id: first, token: undefined }];
+    this.#limit = limit;
+    this.#controls = controls;
+  }
+
+  /** The one in use. */
+  get current(): Buffer {
+    return this.#known[0]!.id;
+  }
+
+  /** NEW_CONNECTION_ID came. */
+  add(sequence: number, retire: number, id: Buffer, token: Buffer): void {
+    const [first] = this.#known;
+    if (first!.id.length === 0) {
+      throw new TransportError(Code.PROTOCOL, 'an ID from who uses none');
+    }
+    const known = this.#known.find((each) => each.sequence === sequence);
+    if (known !== undefined) {
+      if (!known.id.equals(id) || (known.token !== undefined && !known.token.equals(token))) {
+        throw new TransportError(Code.PROTOCOL, 'an ID came twice and differs');
+      }
+    } else if (this.#known.some((each) => each.id.equals(id))) {
+      throw new TransportError(Code.PROTOCOL, 'an ID came twice with different numbers');
+    } else if (sequence < this.#retired) {
+      this.#giveBack(sequence);
+    } else if (sequence >= this.#used) {
+      this.#known.push({ sequence, id, token });
+    }
+    if (retire > this.#retired) {
+      this.#retired = retire;
+      const gone = this.#known.filter((each) => each.sequence < retire);
+      this.#known = this.#known.filter((each) => each.sequence >= retire);
+      for (const each of gone) {
+        this.#giveBack(each.sequence);
+      }
+    }
+    if (this.#known.length === 0 || this.#known.length > this.#limit) {
+      throw new TransportError(Code.CONNECTION_ID_LIMIT, 'too many IDs');
+    }
+  }
+
+  #giveBack(sequence: number): void {
+    if (++this.#retiring > MOST_RETIRING) {
+      throw new TransportError(Code.CONNECTION_ID_LIMIT, 'too many IDs are given back');
+    }
+    this.#controls.add(Control.RETIRE_ID, sequence);
+  }
+
+  /** The peer knows of an ID that was given back. */
+  gaveBack(): void {
+    this.#retiring--;
+  }
+
+  /** Takes another one in use, so that nobody sees that two paths are of one client; stays with the only one. */
+  change(): void {
+    if (this.#known.length > 1) {
+      const before = this.#known.shift()!;
+      this.#used = Math.max(this.#used, before.sequence + 1);
+      this.#giveBack(before.sequence);
+    }
+  }
+
+  /** Whether the last bytes of a datagram that nobody understands say that the peer has lost the connection. */
+  isReset(token: Buffer): boolean {
+    let found = false;
+    for (const each of this.#known) {
+      if (each.token !== undefined && timingSafeEqual(each.token, token)) {
+        found = true;
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,401 @@
+import type { Region } from '../../../shared/net/uring/memory.js';
+import { latin1 } from '../../bytes/latin1.js';
+import type { UdpSocket, UdpTaker } from '../udp-socket.js';
+import { Connection, type ConnectionHost } from './connection.js';
+import { FrameReader } from './frame-reader.js';
+import type { QuicServer } from './host.js';
+import { LongHeader } from './long-header.js';
+import { PacketWriter } from './packet-writer.js';
+import { Path } from './path.js';
+import { ID_LENGTH, type RoutedIds } from './routed-ids.js';
+import { APPLICATION, HANDSHAKE, INITIAL } from './space.js';
+import { retryPacket, statelessReset, versionNegotiation } from './stateless.js';
+import { TimerHeap } from './timer-heap.js';
+import type { Tokens } from './tokens.js';
+import { initialKeys, Type, type Version } from './version.js';
+
+/** A datagram with a client's Initial packet is that long, and its destination's ID (RFC 9000, 7.2 and 14.1). */
+const LEAST_INITIAL = 1200;
+const LEAST_DESTINATION = 8;
+/** The shortest packet: a header, a number and what its mask is made of. */
+const LEAST_SHORT = 1 + ID_LENGTH + 4 + 16;
+const RESET_TOKEN = 16;
+/** What makes a reset of a packet: it is longer, so that two servers do not answer each other without an end. */
+const LEAST_RESET = 43;
+
+/** The connections of one UDP socket: finds whose a datagram is (RFC 9000, 5.2), and begins new ones. */
+export class Endpoint implements ConnectionHost, UdpTaker {
+  readonly server: QuicServer;
+  readonly reader = new FrameReader();
+  readonly writer: PacketWriter;
+  readonly input: Region;
+  readonly output: Region;
+  readonly #socket: UdpSocket;
+  readonly #tokens: Tokens;
+  readonly #routed: RoutedIds;
+  readonly #ids = new Map<string, Connection>();
+  readonly #connections = new Set<Connection>();
+  readonly #timers = new TimerHeap<Connection>(
+    (connection, now) => this.#expired(connection, now),
+    () => this.#flush(),
+  );
+  readonly #header = new LongHeader();
+  #dirty: Connection[] = [];
+  #spare: Connection[] = [];
+  #draining = false;
+  now = performance.now();
+  /** So many resets were sent in this second. */
+  #resets = 0;
+  #resetSecond = 0;
+
+  constructor(socket: UdpSocket, server: QuicServer, tokens: Tokens, routed: RoutedIds) {
+    this.#socket = socket;
+    this.server = server;
+    this.#tokens = tokens;
+    this.#routed = routed;
+    this.input = socket.input;
+    this.output = socket.output;
+    this.writer = new PacketWriter(socket.output);
+  }
+
+  /** How many connections there are, those that end included. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  // ---------------------------------------------------------------- what connections ask for
+
+  newId(connection: Connection): Buffer {
+    const id = this.#makeId();
+    this.#ids.set(latin1(id, 0, id.length), connection);
+    return id;
+  }
+
+  #makeId(): Buffer {
+    for (;;) {
+      const id = this.#routed.make();
+      if (!this.#ids.has(latin1(id, 0, ID_LENGTH))) {
+        return id;
+      }
+    }
+  }
+
+  dropId(id: Buffer): void {
+    this.#ids.delete(latin1(id, 0, id.length));
+  }
+
+  resetToken(id: Buffer): Buffer {
+    return this.#tokens.reset(id);
+  }
+
+  newToken(path: Path): Buffer {
+    return this.#tokens.later(path.peer);
+  }
+
+  dirty(connection: Connection): void {
+    this.#dirty.push(connection);
+    this.#socket.ask();
+  }
+
+  schedule(connection: Connection): void {
+    this.#timers.schedule(connection, this.now);
+  }
+
+  forget(connection: Connection): void {
+    this.#timers.remove(connection);
+    connection.ownIds.dropAll();
+    const original = latin1(connection.originalDestination, 0, connection.originalDestination.length);
+    if (this.#ids.get(original) === connection) {
+      this.#ids.delete(original);
+    }
+    const retry = connection.retrySource === undefined ? undefined : latin1(connection.retrySource, 0, connection.retrySource.length);
+    if (retry !== undefined && this.#ids.get(retry) === connection) {
+      this.#ids.delete(retry);
+    }
+    this.#connections.delete(connection);
+    if (this.#draining && this.#connections.size === 0) {
+      this.#close();
+    }
+  }
+
+  send(path: Path, from: number, length: number, segment: number): number {
+    return this.#socket.send(path.peer, path.local, from, length, segment);
+  }
+
+  localAddress(path: Path): { readonly address?: string | undefined; readonly port?: number | undefined } {
+    return this.#socket.localAddress(path.local);
+  }
+
+  // ---------------------------------------------------------------- what comes
+
+  datagrams(length: number, segment: number, peer: Buffer, local: Buffer | undefined, ecn: number): void {
+    this.now = performance.now();
+    for (let from = 0; from < length; from += segment) {
+      this.#datagram(from, Math.min(length, from + segment), peer, local, ecn);
+    }
+  }
+
+  #datagram(start: number, end: number, peer: Buffer, local: Buffer | undefined, ecn: number): void {
+    const { bytes } = this.input;
+    let owner: Connection | undefined;
+    let path: Path | undefined;
+    for (let from = start; from < end; ) {
+      const long = (bytes[from]! & 0x80) !== 0;
+      const header = this.#header;
+      let key: string;
+      if (!long) {
+        if (end - from < LEAST_SHORT || (bytes[from]! & 0x40) === 0) {
+          return;
+        }
+        key = latin1(bytes, from + 1, from + 1 + ID_LENGTH);
+      } else {
+        if (!header.read(bytes, from, end)) {
+          return;
+        }
+        if (header.version === undefined) {
+          if (from === start && end - start >= LEAST_INITIAL && header.versionNumber !== 0) {
+            this.#negotiate(header, peer, local);
+          }
+          return;
+        }
+        if (header.type === Type.RETRY) {
+          return;
+        }
+        key = latin1(bytes, header.destinationAt, header.destinationAt + header.destinationLength);
+      }
+      let connection = this.#ids.get(key);
+      if (connection === undefined) {
+        // What follows a packet in a datagram is for the same connection, or for nobody.
+        if (from !== start) {
+          return;
+        }
+        if (!long) {
+          this.#unknown(start, end, peer, local);
+          return;
+        }
+        connection = this.#accept(header, end - start, peer, local);
+        if (connection === undefined) {
+          return;
+        }
+      }
+      if (owner !== undefined && owner !== connection) {
+        return;
+      }
+      if (path === undefined) {
+        owner = connection;
+        path = connection.ending ? connection.path : connection.pathOf(peer, local);
+        if (path === undefined) {
+          return;
+        }
+        connection.datagramCame(path, end - start);
+      }
+      const next = long ? header.end : end;
+      if (connection.ending) {
+        connection.touch();
+        return;
+      }
+      this.#packet(connection, path, from, next, start, end, long, key, ecn);
+      from = next;
+    }
+  }
+
+  #packet(
+    connection: Connection,
+    path: Path,
+    from: number,
+    packetEnd: number,
+    start: number,
+    end: number,
+    long: boolean,
+    key: string,
+    ecn: number,
+  ): void {
+    const header = this.#header;
+    const { bytes } = this.input;
+    try {
+      if (long) {
+        if (header.version !== connection.version) {
+          return;
+        }
+        const index = header.type === Type.INITIAL ? INITIAL : header.type === Type.HANDSHAKE ? HANDSHAKE : APPLICATION;
+        const early = header.type === Type.EARLY;
+        // An Initial packet that is not in a whole datagram was not sent by a client as it must be.
+        if (connection.canRead(index, early) && (index !== INITIAL || end - start >= LEAST_INITIAL)) {
+          connection.packet(index, early, path, from, header.numberAt, packetEnd, key, ecn, this.now);
+        }
+        return;
+      }
+      if (
+        !connection.packet(APPLICATION, false, path, from, from + 1 + ID_LENGTH, packetEnd, key, ecn, this.now) &&
+        connection.isReset(Buffer.from(bytes.subarray(end - RESET_TOKEN, end)))
+      ) {
+        connection.wasReset();
+      }
+    } catch (error) {
+      this.#failed(connection, error);
+    }
+  }
+
+  #failed(connection: Connection, error: unknown): void {
+    connection.fail(error);
+    if (error instanceof Error && error.name !== 'TransportError') {
+      throw error;
+    }
+  }
+
+  /** A first packet: begins a connection, or asks the client to show its address. */
+  #accept(header: LongHeader, size: number, peer: Buffer, local: Buffer | undefined): Connection | undefined {
+    const { bytes } = this.input;
+    if (header.type !== Type.INITIAL || size < LEAST_INITIAL || header.destinationLength < LEAST_DESTINATION || this.#draining) {
+      return undefined;
+    }
+    const destination = Buffer.from(bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength));
+    const source = Buffer.from(bytes.subarray(header.sourceAt, header.sourceAt + header.sourceLength));
+    const version = header.version as Version;
+    let originalDestination: Buffer = destination;
+    let retrySource: Buffer | undefined;
+    let validated = false;
+    if (header.tokenLength > 0) {
+      const token = this.#tokens.read(bytes.subarray(header.tokenAt, header.tokenAt + header.tokenLength), peer);
+      validated = token !== undefined;
+      if (token?.originalDestination !== undefined) {
+        originalDestination = token.originalDestination;
+        retrySource = destination;
+      }
+    }
+    if (this.server.settings.retry && !validated) {
+      const id = this.#makeId();
+      this.#reply(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
+      return undefined;
+    }
+    if (!this.server.admit()) {
+      return undefined;
+    }
+    const keys = initialKeys(version, destination);
+    const path = new Path(peer, local);
+    const connection = new Connection(
+      this,
+      path,
+      { version, originalDestination, source, retrySource, validated, readKeys: keys.client(false), writeKeys: keys.server(true) },
+      this.now,
+    );
+    this.#ids.set(latin1(destination, 0, destination.length), connection);
+    this.#connections.add(connection);
+    connection.touch();
+    return connection;
+  }
+
+  #negotiate(header: LongHeader, peer: Buffer, local: Buffer | undefined): void {
+    const { bytes } = this.input;
+    const part = (at: number, length: number): Buffer => bytes.subarray(at, at + length);
+    const destination = part(header.destinationAt, header.destinationLength);
+    this.#reply(versionNegotiation(part(header.sourceAt, header.sourceLength), destination), peer, local);
+  }
+
+  /** A packet of a connection that is not known here: its client hears that there is none any more. */
+  #unknown(start: number, end: number, peer: Buffer, local: Buffer | undefined): void {
+    const second = Math.floor(this.now / 1000);
+    if (second !== this.#resetSecond) {
+      this.#resetSecond = second;
+      this.#resets = 0;
+    }
+    if (end - start < LEAST_RESET || ++this.#resets > MOST_RESETS) {
+      return;
+    }
+    const id = this.input.bytes.subarray(start + 1, start + 1 + ID_LENGTH);
+    this.#reply(statelessReset(this.#tokens.reset(id), end - start), peer, local);
+  }
+
+  #reply(packet: Buffer, peer: Buffer, local: Buffer | undefined): void {
+    this.output.bytes.set(packet);
+    this.#socket.send(peer, local, 0, packet.length, packet.length);
+  }
+
+  // ---------------------------------------------------------------- turns
+
+  batchOver(): void {
+    this.#flush();
+  }
+
+  #expired(connection: Connection, now: number): void {
+    this.now = now;
+    try {
+      connection.expired(now);
+    } catch (error) {
+      this.#failed(connection, error);
+    }
+  }
+
+  /** Has all connections send that have something to send. */
+  #flush(): void {
+    if (this.#dirty.length === 0) {
+      return;
+    }
+    this.now = performance.now();
+    for (let round = 0; this.#dirty.length > 0 && round < MOST_ROUNDS; round++) {
+      const dirty = this.#dirty;
+      this.#dirty = this.#spare;
+      let next = 0;
+      try {
+        while (next < dirty.length) {
+          this.#flushOne(dirty[next++]!);
+        }
+      } finally {
+        while (next < dirty.length) {
+          this.#dirty.push(dirty[next++]!);
+        }
+        dirty.length = 0;
+        this.#spare = dirty;
+      }
+    }
+    if (this.#dirty.length > 0) {
+      this.#socket.ask();
+    }
+  }
+
+  #flushOne(connection: Connection): void {
+    try {
+      connection.prepare();
+      connection.flush(this.now);
+    } catch (error) {
+      connection.isDirty = false;
+      this.#failed(connection, error);
+    }
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  /** Begins no more connections; the socket is closed with the last. */
+  drain(): void {
+    this.#draining = true;
+    if (this.#connections.size === 0) {
+      this.#close();
+    }
+  }
+
+  /** Tells all clients that it is over, and closes the socket. */
+  terminate(): void {
+    for (const connection of [...this.#connections]) {
+      if (!connection.ending) {
+        connection.kill();
+        connection.flush(this.now);
+      }
+      connection.abandon();
+    }
+    this.#close();
+  }
+
+  #close(): void {
+    this.#timers.close();
+    this.#socket.close();
+  }
+
+  get all(): Connection[] {
+    return [...this.#connections];
+  }
+}
+
+/** So many resets leave in a second. */
+const MOST_RESETS = 100;
+/** As often is what became due while others were flushed seen to in one tick. */
+const MOST_ROUNDS = 4;

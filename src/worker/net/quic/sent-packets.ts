@@ -1,0 +1,151 @@
+import type { SendBuffer } from './send-buffer.js';
+import type { Stream } from './stream.js';
+
+/** A part of a stream, or of CRYPTO data, that a packet carries. */
+export interface SentData {
+  buffer: SendBuffer;
+  /** Undefined for CRYPTO data. */
+  stream: Stream | undefined;
+  from: number;
+  to: number;
+  fin: boolean;
+}
+
+/** Packets whose loss says nothing of how much may be in flight: those longer than what is known to arrive, and those on other paths. */
+export const Probe = { NONE: 0, MTU: 1, PATH: 2 } as const;
+
+/** What is known of a packet that was sent and not acknowledged; records are used again. */
+export class SentPacket {
+  number = 0;
+  /** Monotonic milliseconds. */
+  time = 0;
+  size = 0;
+  /** The packet asks for an acknowledgement, and counts as in flight. */
+  eliciting = false;
+  /** One of {@link Probe}. */
+  probe: number = Probe.NONE;
+  /** The window kept others from being sent beside it. */
+  limited = false;
+  /** The first part of data is in the record itself, since most packets have one. */
+  buffer: SendBuffer | undefined = undefined;
+  stream: Stream | undefined = undefined;
+  from = 0;
+  to = 0;
+  fin = false;
+  more: SentData[] | undefined = undefined;
+  /** Kinds of control frames and their numbers, by turns. */
+  control: number[] | undefined = undefined;
+  /** The largest number that an ACK frame in it was about; -1 for none. */
+  acknowledged = -1;
+
+  /** Notes a part of data. */
+  add(buffer: SendBuffer, stream: Stream | undefined, from: number, to: number, fin: boolean): void {
+    this.eliciting = true;
+    if (this.buffer === undefined) {
+      this.buffer = buffer;
+      this.stream = stream;
+      this.from = from;
+      this.to = to;
+      this.fin = fin;
+    } else {
+      this.more ??= [];
+      this.more.push({ buffer, stream, from, to, fin });
+    }
+  }
+
+  /** Notes a control frame. */
+  addControl(kind: number, argument: number): void {
+    this.eliciting = true;
+    this.control ??= [];
+    this.control.push(kind, argument);
+  }
+
+  /** Forgets what it carries: that is sent otherwise. */
+  empty(): void {
+    this.buffer = undefined;
+    this.stream = undefined;
+    this.more = undefined;
+    this.control = undefined;
+  }
+}
+
+const SPARE = 1024;
+const spare: SentPacket[] = [];
+
+/** A record that nobody uses. */
+export function takeRecord(): SentPacket {
+  return spare.pop() ?? new SentPacket();
+}
+
+/** Gives a record back. */
+export function giveRecord(packet: SentPacket): void {
+  if (spare.length < SPARE) {
+    packet.empty();
+    packet.eliciting = false;
+    packet.probe = Probe.NONE;
+    packet.limited = false;
+    packet.acknowledged = -1;
+    spare.push(packet);
+  }
+}
+
+/** The packets of a space that wait for an acknowledgement, by their numbers. */
+export class SentPackets {
+  #list: (SentPacket | undefined)[] = [];
+  /** The number of the first in the list. */
+  #base = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The smallest number that may be there, and one more than the largest. */
+  get start(): number {
+    return this.#base;
+  }
+
+  get end(): number {
+    return this.#base + this.#list.length;
+  }
+
+  /** Adds a packet, whose number is larger than all before. */
+  add(packet: SentPacket): void {
+    if (this.#size === 0) {
+      this.#list.length = 0;
+      this.#base = packet.number;
+    }
+    while (this.#base + this.#list.length < packet.number) {
+      this.#list.push(undefined);
+    }
+    this.#list.push(packet);
+    this.#size++;
+  }
+
+  get(number: number): SentPacket | undefined {
+    return this.#list[number - this.#base];
+  }
+
+  /** Takes a packet out that is there. */
+  delete(number: number): void {
+    const list = this.#list;
+    const index = number - this.#base;
+    list[index] = undefined;
+    this.#size--;
+    if (this.#size === 0) {
+      list.length = 0;
+      return;
+    }
+    if (index === 0 || list[0] === undefined) {
+      let gone = 0;
+      while (list[gone] === undefined) {
+        gone++;
+      }
+      // Moving what is left costs as much as it is long.
+      if (gone > 32 && gone * 2 > list.length) {
+        list.splice(0, gone);
+        this.#base += gone;
+      }
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import type { QuicStream, QuicStreamHandler } from './contract.js';
+import { Control } from './control-queue.js';
+import { Code, TransportError } from './errors.js';
+import { ReceiveBuffer } from './receive-buffer.js';
+import { SendBuffer } from './send-buffer.js';
+import type { StreamTable } from './stream-table.js';
+
+const URGENCY = 3;
+
+/** A stream with its halves: those of the peer's unidirectional ones send nothing, and of one's own receive nothing. */
+export class Stream implements QuicStream {
+  readonly id: number;
+  readonly #table: StreamTable;
+  /** Undefined before anything came on a stream that a later one has opened. */
+  handler: QuicStreamHandler | undefined = undefined;
+  readonly send: SendBuffer | undefined;
+  readonly receive: ReceiveBuffer | undefined;
+  /** How far the peer lets us send, and we let it. */
+  sendLimit: number;
+  receiveLimit: number;
+  /** What came ends there; its final size, or -1. */
+  highest = 0;
+  size = -1;
+  /** How many bytes the reader has used, and how many of them the connection's window knows of. */
+  used = 0;
+  credited = 0;
+  /** Nothing more is given to the handler. */
+  received = false;
+  stopped = false;
+  /** The code that RESET_STREAM has, or STOP_SENDING; and that the peer has the former. */
+  resetCode = -1;
+  stopCode = 0;
+  resetAcked = false;
+  /** The peer knows everything; told once. */
+  told = false;
+  over = false;
+  queued = false;
+  /** Waits for the connection's window. */
+  blocked = false;
+  urgency = URGENCY;
+  incremental = false;
+  /** Which control frames of it wait, a bit each. */
+  controls = 0;
+  #full = false;
+
+  constructor(table: StreamTable, id: number, sendLimit: number, receiveLimit: number) {
+    this.#table = table;
+    this.id = id;
+    this.sendLimit = sendLimit;
+    this.receiveLimit = receiveLimit;
+    const own = (id & 1) === 1;
+    const one = (id & 2) !== 0;
+    this.send = one && !own ? undefined : new SendBuffer();
+    this.receive = one && own ? undefined : new ReceiveBuffer();
+    this.received = this.receive === undefined;
+  }
+
+  get unidirectional(): boolean {
+    return (this.id & 2) !== 0;
+  }
+
+  get room(): number {
+    const room = this.send === undefined || this.resetCode >= 0 ? 0 : this.#table.keepMost - this.send.kept;
+    if (room <= 0) {
+      this.#full = true;
+    }
+    return room;
+  }
+
+  write(bytes: Uint8Array, end: boolean): void {
+    const { send } = this;
+    if (send === undefined || this.resetCode >= 0 || send.fin || this.over) {
+      return;
+    }
+    send.write(bytes);
+    send.fin = end;
+    this.#table.queue(this);
+  }
+
+  consumed(bytes: number): void {
+    if (this.over) {
+      return;
+    }
+    this.used += bytes;
+    this.#table.consumed(this);
+  }
+
+  reset(code: number): void {
+    const { send } = this;
+    if (send === undefined || this.resetCode >= 0 || this.over || send.settled) {
+      return;
+    }
+    this.resetCode = code;
+    // The final size counts what was sent.
+    send.end = send.next;
+    send.clear();
+    this.#table.unqueue(this);
+    this.control(Control.RESET);
+  }
+
+  stopReceiving(code: number): void {
+    if (this.received || this.stopped || this.over) {
+      return;
+    }
+    this.stopped = true;
+    this.stopCode = code;
+    this.receive!.clear();
+    this.#table.creditAll(this);
+    if (this.size < 0) {
+      this.control(Control.STOP_SENDING);
+    }
+  }
+
+  prioritize(urgency: number, incremental: boolean): void {
+    const { queued } = this;
+    this.#table.unqueue(this);
+    this.urgency = Math.min(7, Math.max(0, Math.floor(urgency) || 0));
+    this.incremental = incremental;
+    if (queued) {
+      this.#table.queue(this);
+    }
+  }
+
+  /** Has a control frame of the stream leave, once. */
+  control(kind: number): void {
+    if ((this.controls & (1 << kind)) === 0) {
+      this.controls |= 1 << kind;
+      this.#table.control(kind, this.id);
+    }
+  }
+
+  /** Checks the place of bytes that came, or of the end, against what was said before; throws {@link TransportError}. */
+  check(last: number, fin: boolean): void {
+    if (this.size >= 0 && (last > this.size || (fin && last !== this.size))) {
+      throw new TransportError(Code.FINAL_SIZE, 'data behind the final size');
+    }
+    if (fin && last < this.highest) {
+      throw new TransportError(Code.FINAL_SIZE, 'final size below what came');
+    }
+    if (last > this.highest) {
+      if (last > this.receiveLimit) {
+        throw new TransportError(Code.FLOW_CONTROL, 'too much on a stream');
+      }
+      this.#table.came(last - this.highest);
+      this.highest = last;
+    }
+    if (fin) {
+      this.size = last;
+    }
+  }
+
+  /** Bytes came at a place that was checked. */
+  came(at: number, bytes: Buffer): void {
+    const { receive } = this;
+    if (this.stopped) {
+      this.#table.creditAll(this);
+      if (this.size >= 0) {
+        this.#endReceiving();
+      }
+      return;
+    }
+    if (this.received) {
+      return;
+    }
+    if (!receive!.put(at, bytes)) {
+      throw new TransportError(Code.INTERNAL, 'too many gaps in a stream');
+    }
+    let given = false;
+    while (!this.received && !this.stopped && !this.over) {
+      const ready = receive!.ready();
+      if (ready === undefined) {
+        break;
+      }
+      given = true;
+      this.#give(ready);
+    }
+    if (!given && !this.received && !this.stopped && !this.over && receive!.next === this.size) {
+      this.#give(NOTHING);
+    }
+  }
+
+  #give(bytes: Buffer): void {
+    const end = this.receive!.next === this.size;
+    if (end) {
+      this.received = true;
+    }
+    this.handler!.received(bytes, end);
+    if (end) {
+      this.#endReceiving();
+    }
+  }
+
+  #endReceiving(): void {
+    this.received = true;
+    this.#table.maybeOver(this);
+  }
+
+  /** RESET_STREAM came. */
+  wasReset(code: number, size: number): void {
+    this.check(size, true);
+    if (this.received) {
+      return;
+    }
+    this.receive!.clear();
+    this.received = true;
+    this.#table.creditAll(this);
+    if (!this.stopped) {
+      this.handler!.wasReset(code);
+    }
+    this.#table.maybeOver(this);
+  }
+
+  /** STOP_SENDING came. */
+  wasRefused(code: number): void {
+    if (this.resetCode >= 0 || this.send!.settled) {
+      return;
+    }
+    this.reset(code);
+    this.handler!.refused(code);
+  }
+
+  /** The peer has a range of what was sent. */
+  acked(from: number, to: number, fin: boolean): void {
+    const { send } = this;
+    if (this.over || this.resetCode >= 0) {
+      return;
+    }
+    const less = send!.acked(from, to, fin);
+    if (send!.settled) {
+      if (!this.told) {
+        this.told = true;
+        this.handler?.finished();
+        this.#table.maybeOver(this);
+      }
+    } else if (less && this.#full && send!.kept * 2 <= this.#table.keepMost) {
+      this.#full = false;
+      this.handler?.drained();
+    }
+  }
+
+  /** A range that was sent is lost. */
+  lost(from: number, to: number, fin: boolean): void {
+    if (!this.over && this.resetCode < 0) {
+      this.send!.lost(from, to, fin);
+      this.#table.queue(this);
+    }
+  }
+
+  /** Both directions have ended. */
+  get ended(): boolean {
+    return this.received && (this.send === undefined || this.resetAcked || (this.resetCode < 0 && this.send.settled));
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
