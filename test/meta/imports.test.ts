@@ -35,7 +35,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/net/options',
   ],
   ['worker/files', 'worker/lookup', 'worker/resolver', 'worker/http/syntax'],
-  ['worker/net', 'worker/http/fields'],
+  ['worker/net', 'worker/http/fields', 'worker/http/http3-frames'],
   ['worker/net/uring', 'worker/net/openssl'],
   ['worker/net/quic'],
   ['worker/net/engine'],
@@ -44,7 +44,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/task'],
   ['worker/connections'],
   // The request and its life: the contracts of exchanges, stages, phases and locations.
-  ['worker/http/request', 'worker/http/http2-frames/hpack', 'worker/upstream/response'],
+  ['worker/http/request', 'worker/http/http2-frames/hpack', 'worker/http/http3-frames/qpack', 'worker/upstream/response'],
   [
     'worker/http/http2-frames',
     'worker/http/connection',
@@ -69,7 +69,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/http/body', 'worker/http/files', 'worker/http/serving', 'worker/upstream/group'],
   ['worker/http/multiplexed'],
   // The protocols that bring requests in, and the exchange with backends.
-  ['worker/http/http1', 'worker/http/http2', 'worker/upstream/exchange', 'worker/upstream/health'],
+  ['worker/http/http1', 'worker/http/http2', 'worker/http/http3', 'worker/upstream/exchange', 'worker/upstream/health'],
   ['worker/http/listening', 'worker/stream/listening', 'worker/upstream/tls', 'worker/cache'],
   ['worker/upstream/directives', 'worker/acme'],
   ['worker/cgi', 'worker/status'],
@@ -215,6 +215,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   // A connection to a backend with its streams, and the connections of a client with theirs.
   ['worker/upstream/http2/*'],
   ['worker/http/http2/*'],
+  ['worker/http/http3/*'],
   // A request's business with its backends.
   ['worker/upstream/exchange/*'],
   // A QUIC connection with its streams, and the endpoint that finds it.

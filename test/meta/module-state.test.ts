@@ -66,6 +66,8 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/http/http2-frames/hpack/encoder.ts': [1, 'value'],
   'worker/http/http2-frames/hpack/field-table.ts': [1, 'value'],
   'worker/http/http2-frames/output.ts': [2, 'memory'],
+  'worker/http/http3-frames/qpack/name-code.ts': [1, 'value'],
+  'worker/http/http3-frames/qpack/table.ts': [1, 'value'],
   'worker/http/request/location-slot.ts': [1, 'numbers'],
   'worker/http/request/request.ts': [1, 'numbers'],
   'worker/http/request/response-status.ts': [1, 'value'],

@@ -1,14 +1,22 @@
 import { debugOf, type Logger } from '../../../shared/log/error-log.js';
 import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import type { TlsConnection } from '../../task/client.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { ClientConnection } from '../request/client-exchange.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
-import type { Opened } from './opened.js';
+
+/** What is known of a connection before its first request, whichever transport it has. */
+export interface KnownOpening {
+  readonly tls: { readonly peer: TlsConnection; readonly server: ServerRuntime; readonly serverName: string | undefined } | undefined;
+  readonly proxyProtocol: ProxyProtocolHeader | undefined;
+  /** Both ends, where they were asked for before. */
+  readonly remote?: SocketAddress;
+  readonly local?: SocketAddress;
+}
 
 /** What is known of a client's connection, whichever protocol runs on it, and the log lines about it that belong to no request. */
 export abstract class KnownClient implements ClientConnection, LogSubject {
@@ -31,11 +39,11 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   protected log: Logger;
 
   constructor(
-    socket: ClientSocket,
+    socket: Pick<ClientSocket, 'remote' | 'local'>,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,
-    opened: Opened | undefined,
+    opened: KnownOpening | undefined,
   ) {
     this.address = address;
     this.id = id;

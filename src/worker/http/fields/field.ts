@@ -10,7 +10,7 @@ export const NAME = {
   UNDERSCORE: 1,
   /** It has bytes that only `ignore_invalid_headers off` lets pass. */
   DOUBTFUL: 2,
-  /** It has bytes that no name of HTTP/2 has: capitals, a colon, a space, control bytes. */
+  /** It has bytes that no name of HTTP/2 has: capitals, a colon, a space, control bytes; or it has none at all. */
   REFUSED: 3,
 } as const;
 
@@ -43,7 +43,7 @@ export class FieldName {
   constructor(text: string) {
     this.text = text;
     const pseudo = text.charCodeAt(0) === 0x3a;
-    let state: number = NAME.GOOD;
+    let state: number = text === '' ? NAME.REFUSED : NAME.GOOD;
     for (let i = pseudo ? 1 : 0; i < text.length; i++) {
       const c = nameByte[text.charCodeAt(i)]!;
       if (c > state) {

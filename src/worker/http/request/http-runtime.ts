@@ -38,6 +38,13 @@ export interface ServerSettings {
   http2MaxConcurrentStreams: number;
   /** How much of a body may come on an HTTP/2 stream before somebody reads it, in bytes. */
   http2BodyPrereadSize: number;
+  /** HTTP/3 is spoken, and HTTP/0.9 over QUIC, with clients that ask for it. */
+  http3: boolean;
+  http3Hq: boolean;
+  /** How many requests of one HTTP/3 connection are served at a time. */
+  http3MaxConcurrentStreams: number;
+  /** How many bytes are kept of each stream in either direction. */
+  http3StreamBufferSize: number;
 }
 
 /** Shared by the many servers and locations that have nothing of a sort. */

@@ -1,0 +1,441 @@
+// Longer than most: a connection's whole life, whose steps only make sense together.
+import { INFO } from '../../../shared/log/level.js';
+import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
+import { setTimer } from '../../../shared/time/timer.js';
+import type { DebugClients } from '../../connections/debug-clients.js';
+import type { HeldConnection } from '../../connections/held-list.js';
+import type { Idle } from '../../connections/idle-queue.js';
+import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
+import { endFailedWork } from '../../task/at-work.js';
+import { FAILED } from '../../task/codes.js';
+import { Deadline, type Expiring } from '../../time/deadline.js';
+import type { ConnectionHost } from '../connection/connection-host.js';
+import { KnownClient, type KnownOpening } from '../connection/known-client.js';
+import type { FieldLimits } from '../fields/field-sink.js';
+import { H3_ERROR } from '../http3-frames/protocol.js';
+import { DecoderInstructions } from '../http3-frames/qpack/decoder-stream.js';
+import { SectionDecoder } from '../http3-frames/qpack/section-decoder.js';
+import { QpackTable } from '../http3-frames/qpack/table.js';
+import { FloodGuard } from '../multiplexed/flood.js';
+import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
+import type { AddressRuntime } from '../request/address-runtime.js';
+import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
+import { ClientStream, type ClientStreams } from './client-stream.js';
+import { OwnStreams, TABLE_CAPACITY } from './own-streams.js';
+import { RequestChannel } from './request-channel.js';
+import type { Http3Stream } from './stream.js';
+
+/** Bytes of bodies that are given to the transport before other connections have their turn. */
+const MUCH = 512 * 1024;
+/** How long a client that has been told to leave has to hear of it. */
+const FAREWELL_MS = 250;
+
+const State = { OPEN: 0, LOST: 1, CLOSED: 2 } as const;
+
+/**
+ * One HTTP/3 client connection: its life, from the handshake to the close. What comes on a request's stream is read by
+ * {@link RequestChannel}, what comes on the client's other streams by {@link ClientStream}. nginx: ngx_http_v3_session_t.
+ */
+export class Http3Connection extends KnownClient implements QuicConnectionHandler, Expiring, HeldConnection, Idle, TickTask {
+  idleBefore: Idle | null = null;
+  idleAfter: Idle | null = null;
+  heldAt = -1;
+  readonly udp = true;
+  readonly action = 'processing HTTP/3 connection';
+  readonly descriptor = -1;
+  readonly host: ConnectionHost;
+  /** The name that the handshake was for, when a server answers to it. */
+  readonly serverName: string | undefined;
+  readonly flood: FloodGuard;
+  readonly fieldLimits: FieldLimits;
+  readonly #deadline: Deadline;
+  readonly #quic: QuicConnection;
+  readonly #own: OwnStreams;
+
+  // --- fields
+  readonly table: QpackTable = new QpackTable(TABLE_CAPACITY);
+  readonly decoder: SectionDecoder = new SectionDecoder(this.table);
+  readonly #instructions = new DecoderInstructions(this.table);
+  /** Streams whose sections wait for the client's encoder. */
+  readonly #blocked = new Set<RequestChannel>();
+
+  // --- streams
+  readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
+  readonly #channels = new Map<number, RequestChannel>();
+  readonly #requests = new Set<Http3Stream>();
+  /** The identifier of the first request that no stream has been opened for. */
+  #nextId = 0;
+  /** The identifier that was named to the client as that of the first request that is not served; -1 before. */
+  #goaway = -1;
+  #idleSince: number;
+
+  #ready: Http3Stream[] = [];
+  #asked = false;
+  #state: number = State.OPEN;
+
+  constructor(
+    host: ConnectionHost,
+    quic: QuicConnection,
+    address: AddressRuntime,
+    id: number,
+    debugClients: DebugClients | undefined,
+    opened: KnownOpening,
+  ) {
+    super(endsOf(quic), address, id, debugClients, opened);
+    this.host = host;
+    this.#quic = quic;
+    this.serverName = opened.tls?.serverName;
+    this.#idleSince = this.acceptedAt;
+    this.#deadline = new Deadline(this);
+    const { headLimits, http3MaxConcurrentStreams } = this.server.settings;
+    this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
+    this.flood = new FloodGuard(http3MaxConcurrentStreams);
+    this.#own = new OwnStreams(this, quic);
+    host.counters.waiting++;
+    host.counters.changed();
+    host.idle.add(this);
+  }
+
+  /** Begins, after it has said what it takes. */
+  start(): void {
+    this.noteAccept();
+    this.#own.open(this.server.settings.http3MaxConcurrentStreams);
+    if (this.host.draining) {
+      this.drain();
+    }
+    this.#settle();
+  }
+
+  /** Streams are read and written. */
+  get open(): boolean {
+    return this.#state === State.OPEN;
+  }
+
+  established(): void {
+    if (this.open) {
+      this.#own.open(this.server.settings.http3MaxConcurrentStreams);
+    }
+  }
+
+  /** The requests under way, for callers that may end some of them. */
+  requestsOpen(): Http3Stream[] {
+    return [...this.#requests];
+  }
+
+  // ---------------------------------------------------------------- streams
+
+  // nginx: ngx_http_v3_init_stream, ngx_http_v3_init_request_stream.
+  opened(quic: QuicStream): QuicStreamHandler {
+    if (quic.unidirectional) {
+      return new ClientStream(this, quic);
+    }
+    const channel = new RequestChannel(this, quic);
+    this.#channels.set(quic.id, channel);
+    if (this.#goaway !== -1 && quic.id >= this.#goaway) {
+      channel.fail(H3_ERROR.REQUEST_REJECTED);
+      return channel;
+    }
+    this.#nextId = Math.max(this.#nextId, quic.id + 4);
+    const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.settings;
+    const count = this.#nextId / 4;
+    if (keepaliveTimeout === 0 || count >= keepaliveRequests || performance.now() - this.acceptedAt > keepaliveTime) {
+      this.#sendGoaway();
+    }
+    this.#deadline.clear();
+    return channel;
+  }
+
+  /** A stream for a request is over in both directions. */
+  channelClosed({ quic }: RequestChannel): void {
+    if (this.#channels.delete(quic.id)) {
+      this.#settle();
+    }
+  }
+
+  /** Bytes came. */
+  arrived(bytes: number): void {
+    this.flood.moved(bytes);
+    if (this.flood.wasteful) {
+      this.#floodDetected();
+    }
+  }
+
+  /** Counts a frame that brings nothing by itself. */
+  idleFrame(): void {
+    if (!this.flood.idleFrame()) {
+      this.#floodDetected();
+    }
+  }
+
+  // nginx: ngx_http_v3_check_flood.
+  #floodDetected(): void {
+    this.fail(H3_ERROR.NO_ERROR, 'http3 flood detected');
+  }
+
+  tooManyBroken(): void {
+    this.fail(H3_ERROR.EXCESSIVE_LOAD, 'client broke off too many streams');
+  }
+
+  /** The client changes the urgency of a request; one that has not begun says it itself. */
+  prioritize(streamId: number, text: string): void {
+    this.#channels.get(streamId)?.stream?.prioritize(text);
+  }
+
+  // ---------------------------------------------------------------- fields
+
+  /** A section has to wait for the client's encoder; false if there are too many of those. */
+  block(channel: RequestChannel): boolean {
+    if (!this.#blocked.has(channel) && this.#blocked.size >= this.server.settings.http3MaxConcurrentStreams) {
+      this.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, 'client exceeded http3_max_blocked_streams limit');
+      return false;
+    }
+    this.#blocked.add(channel);
+    return true;
+  }
+
+  /** A stream waits no longer. */
+  unblocked(channel: RequestChannel): void {
+    this.#blocked.delete(channel);
+  }
+
+  /** The client's encoder has put something into the table. */
+  encoderSpoke(): void {
+    for (const channel of [...this.#blocked]) {
+      if (channel.required <= this.table.inserted) {
+        this.#blocked.delete(channel);
+        channel.unblock();
+      }
+    }
+    this.soon();
+  }
+
+  /** A section was decoded. */
+  sectionRead(streamId: number): void {
+    const { required } = this.decoder;
+    if (required > 0) {
+      this.#instructions.acknowledge(streamId, required);
+      this.soon();
+    }
+  }
+
+  /** What sections a stream may still have are not read. */
+  willNotRead(streamId: number): void {
+    if (this.open) {
+      this.#instructions.cancel(streamId);
+      this.soon();
+    }
+  }
+
+  // ---------------------------------------------------------------- requests
+
+  requestBegins(stream: Http3Stream): void {
+    const { host, flood, server } = this;
+    // It may have moved.
+    stream.remoteAddress = this.remoteAddress = this.#quic.remoteAddress;
+    stream.remotePort = this.remotePort = this.#quic.remotePort;
+    if (this.#requests.size === 0) {
+      beginWork(host, this);
+    }
+    this.#requests.add(stream);
+    countBegun(host);
+    flood.opened(server.settings.http3MaxConcurrentStreams);
+  }
+
+  /** A request is over; `well`: nobody broke it off. */
+  requestOver(stream: Http3Stream, well: boolean): void {
+    const { host } = this;
+    if (!this.#requests.delete(stream)) {
+      return;
+    }
+    if (well) {
+      this.flood.finished();
+    }
+    countOver(host, stream.request);
+    if (this.#requests.size > 0) {
+      return;
+    }
+    endWork(host);
+    this.#idleSince = performance.now();
+    if (this.#state === State.LOST) {
+      this.#close();
+    } else {
+      host.idle.add(this);
+      this.#settle();
+    }
+  }
+
+  // ---------------------------------------------------------------- the way out
+
+  /** A stream has something to send. */
+  ready(stream: Http3Stream): void {
+    this.#ready.push(stream);
+    this.soon();
+  }
+
+  /** Sends at the end of the tick what came together in it. */
+  soon(): void {
+    if (!this.#asked && this.open) {
+      this.#asked = true;
+      endOfTick.ask(AtTickEnd.SENDS, this);
+    }
+  }
+
+  tickEnded(): void {
+    this.#asked = false;
+    this.flush();
+  }
+
+  /** Gives the transport what streams have, by turns. */
+  flush(): void {
+    let much = MUCH;
+    while (this.open && this.#ready.length > 0 && much > 0) {
+      const turns = this.#ready;
+      this.#ready = [];
+      for (const stream of turns) {
+        try {
+          much -= stream.takeTurn();
+        } catch (error) {
+          if (!endFailedWork(error)) {
+            throw error;
+          }
+        }
+      }
+    }
+    if (!this.open) {
+      return;
+    }
+    if (this.#instructions.waiting > 0) {
+      this.#own.instruct(this.#instructions.take());
+    }
+    if (this.#ready.length > 0) {
+      this.soon();
+    }
+  }
+
+  /** Breaks a stream off once what it was given has left. */
+  resetSoon(quic: QuicStream, code: number): void {
+    setTimer(resetStream, 1, this, quic, code);
+  }
+
+  // ---------------------------------------------------------------- the end
+
+  /** What is to be done now that everything that could be was. */
+  #settle(): void {
+    if (!this.open || this.#requests.size > 0) {
+      return;
+    }
+    const { settings } = this.server.root;
+    const now = performance.now();
+    if (this.#goaway !== -1) {
+      // Answers may still be on their way.
+      this.#deadline.set(now, this.#channels.size > 0 ? settings.sendTimeout : FAREWELL_MS);
+    } else if (this.#channels.size > 0) {
+      this.#deadline.clear();
+    } else {
+      this.#deadline.set(
+        this.#idleSince,
+        settings.keepaliveTimeout === 0 ? this.server.settings.clientHeaderTimeout : settings.keepaliveTimeout,
+      );
+    }
+  }
+
+  expired(): void {
+    if (this.open && this.#requests.size === 0) {
+      this.#quic.close(H3_ERROR.NO_ERROR, this.#goaway === -1 ? 'keepalive timeout' : 'connection shutdown');
+    }
+  }
+
+  /** Says, once, that no further requests are served. nginx: ngx_http_v3_shutdown. */
+  #sendGoaway(): void {
+    if (this.#goaway !== -1) {
+      return;
+    }
+    this.#goaway = this.#nextId;
+    this.#own.goaway(this.#goaway);
+    this.#quic.stopCredit();
+  }
+
+  /** Gives the connection up, with all of its streams, for what the client did. nginx: ngx_http_v3_finalize_connection. */
+  fail(code: number, message: string): void {
+    if (!this.open) {
+      return;
+    }
+    this.note(INFO, message);
+    this.#quic.close(code, message);
+  }
+
+  // Streams were closed before, which told their requests.
+  ended(why: QuicEnd): void {
+    if (why.by === 'peer' && why.code !== H3_ERROR.NO_ERROR && why.code !== 0) {
+      this.note(INFO, `client closed connection with error ${why.code}`);
+    }
+    this.closed = true;
+    for (const stream of this.requestsOpen()) {
+      stream.gone();
+    }
+    this.#close();
+  }
+
+  /** The worker is about to leave: no further requests are taken. */
+  drain(): void {
+    if (this.open) {
+      this.#sendGoaway();
+      this.#settle();
+    }
+  }
+
+  /** Closes a connection without requests for a new one. */
+  closeIdle(): void {
+    if (this.open) {
+      this.#quic.close(H3_ERROR.NO_ERROR, 'connection shutdown');
+    }
+  }
+
+  /** Ends the connection whatever it is doing: the worker must go. */
+  kill(): void {
+    if (this.#state === State.CLOSED) {
+      return;
+    }
+    for (const stream of this.requestsOpen()) {
+      const r = stream.request;
+      stream.closed = true;
+      r.kill(r.headerSent ? FAILED : CLIENT_CLOSED_REQUEST);
+    }
+    if (this.open) {
+      this.#quic.close(H3_ERROR.NO_ERROR, 'connection shutdown');
+    }
+    this.#close();
+  }
+
+  /** The connection is no more; as long as requests go on, it counts as one. */
+  #close(): void {
+    if (this.#state === State.CLOSED) {
+      return;
+    }
+    if (this.#state === State.OPEN) {
+      this.#state = State.LOST;
+      this.host.idle.remove(this);
+      this.#deadline.close();
+      this.#ready = [];
+    }
+    if (this.#requests.size > 0) {
+      return;
+    }
+    this.#state = State.CLOSED;
+    this.host.counters.waiting--;
+    this.host.env.logFiles.flushTick();
+    this.host.uncount(this);
+    this.host.connectionClosed(this);
+  }
+}
+
+function resetStream(c: Http3Connection, quic: QuicStream, code: number): void {
+  if (c.open) {
+    quic.reset(code);
+  }
+}
+
+const endsOf = (quic: QuicConnection) => ({
+  remote: () => ({ address: quic.remoteAddress, port: quic.remotePort }),
+  local: () => ({ address: quic.localAddress, port: quic.localPort }),
+});

@@ -1,0 +1,69 @@
+import { INFO } from '../../../shared/log/level.js';
+import { H3_ERROR } from '../http3-frames/protocol.js';
+import { SECTION } from '../http3-frames/qpack/section-decoder.js';
+import { beginRequest } from '../multiplexed/begin-request.js';
+import { RequestReader } from '../multiplexed/request-reader.js';
+import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
+import { Request } from '../request/request.js';
+import { REQUEST_HEADER_TOO_LARGE } from '../syntax/head-parser.js';
+import { RequestHead } from '../syntax/request-head.js';
+import type { Http3Connection } from './connection.js';
+import type { RequestChannel } from './request-channel.js';
+import { Http3Stream } from './stream.js';
+
+// One for all connections: a section is read without a pause.
+const reader = new RequestReader(3);
+
+function makeRequest(c: Http3Connection, channel: RequestChannel): Http3Stream {
+  c.requests++;
+  const stream = new Http3Stream(c, channel.quic);
+  stream.request = new Request(stream, c.server, new RequestHead(), null, performance.now());
+  channel.begins(stream);
+  c.requestBegins(stream);
+  reader.begin(stream.request, c.serverName);
+  return stream;
+}
+
+/**
+ * Runs the request of a header section of `length` bytes, whose beginning the decoder has read; `ended`: no body follows. nginx:
+ * ngx_http_v3_process_request_header.
+ */
+export function openRequest(c: Http3Connection, channel: RequestChannel, length: number, ended: boolean): void {
+  const stream = makeRequest(c, channel);
+  const r = stream.request;
+  stream.inClosed = ended;
+  c.flood.useful(length);
+  const code = c.decoder.decode(length, c.fieldLimits, reader);
+  if (code === SECTION.INVALID) {
+    c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, c.decoder.problem);
+    // The connection has ended with all of its streams, and nothing is at work for this one that could end it.
+    if (!r.finished) {
+      r.terminate(CLIENT_CLOSED_REQUEST);
+    }
+    return;
+  }
+  c.sectionRead(channel.quic.id);
+  if (code === SECTION.TOO_LARGE) {
+    r.log(INFO, c.decoder.problem);
+    beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, length);
+    return;
+  }
+  beginRequest(stream, reader, isDisabled(r) ? 421 : reader.finish(ended), length);
+}
+
+/** Refuses a request whose header section is too long to be read. */
+export function refuseTooLarge(c: Http3Connection, channel: RequestChannel, problem: string): void {
+  const stream = makeRequest(c, channel);
+  c.willNotRead(channel.quic.id);
+  stream.request.log(INFO, problem);
+  beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, 0);
+}
+
+/** The server that the request names does not speak HTTP/3. */
+function isDisabled(r: Request): boolean {
+  if (r.server.settings.http3) {
+    return false;
+  }
+  r.log(INFO, 'client attempted to request the server name for which the negotiated protocol is disabled');
+  return true;
+}
