@@ -1,8 +1,10 @@
 # What handlers of each phase may do.
 access> ;
-= 200 Content-Type: text/plain | Content-Length: 6 "passed"
+= closed
+~ 200 Content-Type: text/plain | Content-Length: 6 "passed"
 access> r.return(403);
-= 403 Content-Type: text/html "page 403 Forbidden"
+= closed
+~ 403 Content-Type: text/html "page 403 Forbidden"
 access> r.return(403, 'no');
 = 403 Content-Type: text/plain | Content-Length: 2 "no"
 access> r.return(200, 'yes');
@@ -90,7 +92,6 @@ head> await null; r.headersOut.b = 'c';
 = 200 Content-Type: text/plain | Content-Length: 4 | b: c "text"
 head> Promise.resolve().then(function () { r.headersOut.b = 'c'; });
 = 200 Content-Type: text/plain | Content-Length: 4 | b: c "text"
-~ 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x').then(function () { r.warn('fetched'); });
 = closed
 ~ 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: fetched
@@ -159,10 +160,20 @@ body> Promise.reject(new Error('x')); r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [error] js unhandled rejection: Error: x
 body> Promise.resolve().then(function () { r.sendBuffer(data, flags); });
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
-~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "" [error] js unhandled rejection: TypeError: cannot send buffer
 body> r.internalRedirect('/x'); r.sendBuffer(data, flags);
 = closed [error] js exception: TypeError: internalRedirect cannot be called
 body> r.headersOut.a = 'b'; r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
 body> r.status = 300; r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
+head> await null; r.headersOut.b = 'c'; throw new Error('x');
+= 200 Content-Type: text/plain | Content-Length: 4 | b: c "text" [error] js unhandled rejection: Error: x
+head> await null; r.headersOut.b = 'c'; r.warn(String(await crypto.subtle.digest('SHA-1', 'x').then(function (d) { return d.byteLength; })));
+= 200 Content-Type: text/plain | Content-Length: 4 | b: c "text" [error] js unhandled rejection: TypeError: cannot get property "digest" of undefined
+~ 200 Content-Type: text/plain | Content-Length: 4 | b: c "text" [warn] js: 20
+body> await null; r.sendBuffer(data.toUpperCase(), flags);
+= 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "TEXT"
+body> await null; r.sendBuffer(data, flags); throw new Error('x');
+= 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [error] js unhandled rejection: Error: x
+body> Promise.resolve().then(function () { return 1; }).then(function () { r.sendBuffer(data + '!', flags); });
+= 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text!"

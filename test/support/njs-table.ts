@@ -255,13 +255,17 @@ http {
     location / { js_content base.origin; }
   }
 }
-stream {
+${
+  stream.length === 0
+    ? ''
+    : `stream {
   log_format connections '$connection /$row';
   access_log %%DIR%%/connections.log connections;
   ${common}
   ${zones('z')}
   ${sets(stream, 'stream set')}
   ${stream.map(serverOf).join('\n  ')}
+}`
 }
 `;
 }

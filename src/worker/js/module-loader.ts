@@ -2,12 +2,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
+import { ownValue } from '../../shared/collection/own-value.js';
 import type { toScript } from './transform.js';
 
 /** What a module exports, by name. */
 export type Exports = Readonly<Record<string, unknown>>;
 
-/** Modules by the names that they are imported by, made when they are. */
+/** Modules by the names that they are imported by, made when they are; in place of Node's where that has one of the name. */
 export type Builtins = Readonly<Record<string, () => unknown>>;
 
 interface Loaded {
@@ -51,7 +52,8 @@ export class ModuleLoader {
 
   /**
    * `folders`: where imported names are looked for. `globals`: what the user's files find beside Node's globals, and in place of them.
-   * `transform` is asked for when the first ES module or TypeScript file is met. `builtins`: modules that Node does not have.
+   * `transform` is asked for when the first ES module or TypeScript file is met. `builtins`: modules
+   * that Node does not have, or has otherwise.
    */
   constructor(
     folders: readonly string[],
@@ -198,14 +200,14 @@ export class ModuleLoader {
   #requireFrom(file: string): (name: string) => unknown {
     const native = createRequire(file);
     return (name) => {
+      const builtin = ownValue(this.#builtins, name);
       if (isBuiltin(name) || isPackage(native, name)) {
-        return native(name);
+        return isBuiltin(name) && builtin !== undefined ? builtin() : native(name);
       }
       const own = this.#find(name, [dirname(file), ...this.#folders]);
       if (own !== undefined) {
         return this.#module(own).exports;
       }
-      const builtin = Object.hasOwn(this.#builtins, name) ? this.#builtins[name] : undefined;
       return builtin === undefined ? native(name) : builtin();
     };
   }

@@ -71,9 +71,20 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
     setTimeout: scriptTimeout,
     clearTimeout: scriptClearTimeout,
     SharedMemoryError,
+    InternalError,
+    MemoryError,
     crypto: scriptCrypto(),
     ...scriptWeb(),
   };
+}
+
+/** njs's errors that the language does not have. Programs ask for them with `instanceof`. */
+class InternalError extends Error {
+  override readonly name: string = 'InternalError';
+}
+
+class MemoryError extends InternalError {
+  override readonly name = 'MemoryError';
 }
 
 /** As nginx counts: 1031005 for 1.31.5. */

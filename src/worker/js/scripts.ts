@@ -4,6 +4,7 @@ import { ERROR } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
 import { functionOf, isLiteralObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, scriptGlobals } from './ngx-object.js';
+import { NJS_MODULES } from './script-modules.js';
 import type { SharedVariable } from './shared-state.js';
 import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
 import type { sharedIn, toScript } from './transform.js';
@@ -29,8 +30,11 @@ const loadParts = (): { readonly toScript: typeof toScript; readonly sharedIn: t
   createRequire(import.meta.url)('./js-transform.js');
 const loadTransform = (): typeof toScript => loadParts().toScript;
 
-/** What njs has and Node has not. The build puts it beside the program, too. */
-const BUILTINS = { xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml };
+/** What njs has and Node has not, or has otherwise. The build puts `xml` beside the program, too. */
+const BUILTINS = {
+  ...NJS_MODULES,
+  xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml,
+};
 
 /** Looks whether the modules of a location can be loaded, without running them; `fail` is told of the first that cannot, and why. */
 export function checkImports(

@@ -67,6 +67,8 @@ export class Task {
   #pending = 0;
   #over = false;
   #atOnce = false;
+  /** It is a filter's, whose rejected promises cost nothing but a line of the log. */
+  #filters = false;
   #failed = false;
 
   constructor(owner: TaskOwner, end: TaskEnd) {
@@ -163,10 +165,12 @@ export class Task {
     return this.#atOnce;
   }
 
-  /** Runs a filter, for which nothing waits: what its promise has put off runs before this returns. */
+  /** Runs a filter, for which nothing waits: what its promises have put off runs before this returns. */
   runAtOnce(handler: () => unknown): void {
     this.#atOnce = true;
-    if (isPromise(this.run(handler)) && !this.#over) {
+    this.#filters = true;
+    this.run(handler);
+    if (!this.#over) {
       this.within(runPutOff);
     }
     this.#atOnce = false;
@@ -266,7 +270,7 @@ export class Task {
   /** A promise of the task was rejected, and nobody looks. nginx: ngx_js_rejection_tracker. */
   rejected(reason: unknown): void {
     this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
-    if (!this.#over) {
+    if (!this.#over && !this.#filters) {
       this.#fail();
     }
   }
