@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, settings, T } from '../support/http2-client.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
-import type { Client, Field, Request } from './case.js';
+import type { Client, Field } from './case.js';
 import { requestBytes } from './requests.js';
 
 /** How a client reaches the server. */
@@ -39,21 +39,46 @@ export interface Conversation {
   readonly broken?: string;
 }
 
+/** Says when the server is done. */
+export interface Watch {
+  /** Waits until it has logged so many requests of the connection from a port. */
+  readonly logged: (from: number, requests: number) => Promise<void>;
+  /** Milliseconds for what is still on its way then. */
+  readonly grace: number;
+}
+
 const DEADLINE = 15_000;
 const BYTEWISE = 400;
 
-/** Does what a case's client does. `host`: the name of the case in this run. */
-export async function converse(transport: Transport, client: Client, host: string): Promise<Conversation> {
+/** Does what a case's client does. `host`: the name of the case in this run. Without `watch` it waits long for what does not come. */
+export async function converse(transport: Transport, client: Client, host: string, watch?: Watch): Promise<Conversation> {
   const socket = await open(transport);
   const from = socket.localPort ?? 0;
+  const over: Over = (requests, late) => deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, late);
+  const { tls, http2, bytewise } = transport;
   try {
-    return {
-      from,
-      ...(await (transport.http2 ? overHttp2(socket, client, host, transport.tls) : overHttp1(socket, client, host, transport.bytewise))),
-    };
+    return { from, ...(await (http2 ? overHttp2(socket, client, host, tls, over) : overHttp1(socket, client, host, bytewise, over))) };
   } finally {
     socket.destroy();
   }
+}
+
+/** Calls `late` when so many responses do not come: long after now, or soon after the server is done. Gives what ends the wait. */
+type Over = (requests: number, late: () => void) => () => void;
+
+function deadline(over: Promise<void> | undefined, grace: number, late: () => void): () => void {
+  let timer = setTimeout(late, DEADLINE);
+  let waits = true;
+  void over?.then(() => {
+    if (waits) {
+      clearTimeout(timer);
+      timer = setTimeout(late, grace);
+    }
+  });
+  return () => {
+    waits = false;
+    clearTimeout(timer);
+  };
 }
 
 function open({ port, tls, http2 }: Transport): Promise<Socket> {
@@ -70,9 +95,9 @@ function open({ port, tls, http2 }: Transport): Promise<Socket> {
 
 type Outcome = Omit<Conversation, 'from'>;
 
-async function overHttp1(socket: Socket, client: Client, host: string, bytewise: boolean): Promise<Outcome> {
+async function overHttp1(socket: Socket, client: Client, host: string, bytewise: boolean, over: Over): Promise<Outcome> {
   watchForPoison(socket, 'what a client received');
-  const reader = new Http1Reader(socket, client);
+  const reader = new Http1Reader(socket, client, over);
   const { requests, pipelined, leave, slow } = client;
   if (slow) {
     socket.pause();
@@ -83,7 +108,7 @@ async function overHttp1(socket: Socket, client: Client, host: string, bytewise:
   for (const [i, piece] of whole.entries()) {
     if (leave?.of === 'sent') {
       socket.write(piece.subarray(0, leave.after), () => depart(socket, leave.how));
-      await (leave.how === 'half' ? reader.until(requests.length) : new Promise((left) => socket.once('close', left)));
+      await (leave.how === 'half' ? reader.until(requests.length, true) : new Promise((left) => socket.once('close', left)));
       return reader.outcome('left');
     }
     if (bytewise) {
@@ -91,7 +116,11 @@ async function overHttp1(socket: Socket, client: Client, host: string, bytewise:
     } else {
       socket.write(piece);
     }
-    const end = await reader.until(pipelined ? requests.length : i + 1, requests[i]);
+    // A body that was announced and does not come: the client ends its side, once the server has the rest.
+    if ((pipelined ? requests : [requests[i]!]).some(({ body }) => body?.framing === 'short')) {
+      socket.end();
+    }
+    const end = await reader.until(pipelined ? requests.length : i + 1);
     if (end !== 'done' || i === whole.length - 1) {
       return reader.outcome(end);
     }
@@ -122,17 +151,17 @@ async function sendBytewise(socket: Socket, bytes: Buffer): Promise<void> {
 /** Reads the responses of a connection as they come. */
 class Http1Reader {
   readonly #responses: Received[] = [];
-  readonly #socket: Socket;
   readonly #client: Client;
+  readonly #over: Over;
   #bytes = Buffer.alloc(0);
   #ended = false;
   #interim: Received['interim'][number][] = [];
   #broken: string | undefined;
   #wake = (): void => {};
 
-  constructor(socket: Socket, client: Client) {
-    this.#socket = socket;
+  constructor(socket: Socket, client: Client, over: Over) {
     this.#client = client;
+    this.#over = over;
     socket.on('data', (piece: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, piece]);
       const { leave } = client;
@@ -147,23 +176,22 @@ class Http1Reader {
     }
   }
 
-  /** Waits for so many responses, and for the end of the connection where the last of them announces it, or its request is cut. */
-  until(count: number, last?: Request): Promise<Conversation['end']> {
+  /**
+   * Waits for so many responses, and for the end of the connection where the last of them announces it. `toTheEnd`: or for the end in any
+   * case.
+   */
+  until(count: number, toTheEnd = false): Promise<Conversation['end']> {
     return new Promise((done) => {
-      const timer = setTimeout(() => done('late'), DEADLINE);
+      const settled = this.#over(count, () => done('late'));
       const look = (): void => {
         const enough = this.#responses.length >= count;
-        const closes = this.#responses.at(-1)?.fields.some(([name, value]) => /^connection$/i.test(name) && value === 'close');
+        const closes = toTheEnd || this.#responses.at(-1)?.fields.some(([name, value]) => /^connection$/i.test(name) && value === 'close');
         if (this.#ended || (enough && !closes)) {
-          clearTimeout(timer);
+          settled();
           done(this.#ended ? 'closed' : 'done');
         }
       };
       this.#wake = look;
-      // A body that was announced and does not come: the client ends its side, once the server has the rest.
-      if (last?.body?.framing === 'short') {
-        this.#socket.end();
-      }
       look();
     });
   }
@@ -207,7 +235,7 @@ class Http1Reader {
 
 const WINDOW = 0x7fff0000;
 
-async function overHttp2(socket: Socket, { requests }: Client, host: string, tls: boolean): Promise<Outcome> {
+async function overHttp2(socket: Socket, { requests }: Client, host: string, tls: boolean, over: Over): Promise<Outcome> {
   const client = new Http2Client(socket);
   client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', frame(T.SETTINGS, 0, 0, settings([4, WINDOW])), frame(T.WINDOW, 0, 0, number32(WINDOW)));
   const responses: Received[] = [];
@@ -226,7 +254,7 @@ async function overHttp2(socket: Socket, { requests }: Client, host: string, tls
     for (let at = 0; body !== undefined && (at < content.length || at === 0); at += 16_384) {
       client.send(frame(T.DATA, at + 16_384 >= content.length ? END_STREAM : 0, id, content.subarray(at, at + 16_384)));
     }
-    const end = await streamEnd(socket, client, id);
+    const end = await streamEnd(socket, client, id, (late) => over(i + 1, late));
     const received = http2Response(client, id);
     if (received !== undefined) {
       responses.push(received);
@@ -238,11 +266,11 @@ async function overHttp2(socket: Socket, { requests }: Client, host: string, tls
   return { responses, end: 'done' };
 }
 
-function streamEnd(socket: Socket, client: Http2Client, id: number): Promise<Conversation['end']> {
+function streamEnd(socket: Socket, client: Http2Client, id: number, over: (late: () => void) => () => void): Promise<Conversation['end']> {
   return new Promise((done) => {
-    const timer = setTimeout(() => finish('late'), DEADLINE);
+    const settled = over(() => finish('late'));
     const finish = (end: Conversation['end']): void => {
-      clearTimeout(timer);
+      settled();
       socket.off('data', look).off('close', look).off('end', look);
       done(end);
     };

@@ -110,10 +110,14 @@ export const modifiers: readonly Feature[] = [
     server: `location = /auth { internal; proxy_pass http://%%GROUP%%/auth-${r.oneOf([200, 204, 401, 403, 500, 302])};
 proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
   })),
-  feature('mirror', (r) => ({
-    location: `mirror /mirror; mirror_request_body ${r.oneOf(['on', 'off'])};`,
-    server: 'location = /mirror { internal; proxy_pass http://%%GROUP%%/mirror; }',
-  })),
+  feature('mirror', (r) => {
+    const body = r.oneOf(['on', 'off']);
+    const none = body === 'on' ? '' : ' proxy_pass_request_body off; proxy_set_header Content-Length "";';
+    return {
+      location: `mirror /mirror; mirror_request_body ${body};`,
+      server: `location = /mirror { internal; proxy_pass http://%%GROUP%%/mirror;${none} }`,
+    };
+  }),
   feature('ssi', (r) => ({ location: `ssi on; ${r.oneOf(['', 'ssi_types *;', 'ssi_last_modified on;', 'ssi_silent_errors on;'])}` })),
   feature('sub_filter', (r) => ({
     location: `sub_filter ${r.oneOf(["text 'TEXT'", "a 'AA$uri'", "'<' '&lt;'", "0123 ''"])}; sub_filter_once ${r.oneOf(['on', 'off'])}; sub_filter_types *; ${r.oneOf(['', 'sub_filter_last_modified on;'])}`,
@@ -138,7 +142,7 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
       'expires modified 1h;',
     ]),
   })),
-  feature('charset', (r) => ({ location: `charset ${r.oneOf(['utf-8', 'koi8-r'])}; charset_types *; default_type text/plain;` })),
+  feature('charset', (r) => ({ location: `charset ${r.oneOf(['utf-8', 'koi8-r'])}; charset_types *;` })),
   feature('early_hints', () => ({ location: 'early_hints 1;' })),
   feature('post_action', () => ({
     location: 'post_action /post-action;',

@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     axis: { type: 'string' },
     nginx: { type: 'string' },
     case: { type: 'string', multiple: true },
-    batch: { type: 'string', default: '50' },
+    batch: { type: 'string', default: '500' },
     save: { type: 'string' },
     shrink: { type: 'string', default: '20' },
     faults: { type: 'boolean', default: false },
@@ -73,7 +73,7 @@ const report = new Report((line) => console.log(line));
 async function compare(): Promise<void> {
   const runner = new Runner(await startSites(scene as never, axes, options.nginx));
   if (saved.length > 0) {
-    await report.take(await runner.play(saved, axes));
+    report.take(await runner.play(saved, axes));
   } else {
     const until = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(options.minutes) * 60_000;
     const count = options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY;
@@ -82,7 +82,7 @@ async function compare(): Promise<void> {
       while (batch.length < Number(options.batch) && next < count) {
         batch.push(generate(Number(options.seed), next++));
       }
-      await report.take(await runner.play(batch, axes));
+      report.take(await runner.play(batch, axes));
     }
   }
   await report.finish(runner, Number(options.shrink), (name, text) => {

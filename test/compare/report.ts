@@ -18,6 +18,8 @@ export class Report {
   readonly #byAxis = new Map<string, number>();
   readonly #byRule = new Map<string, number>();
   readonly #findings = new Map<string, Finding>();
+  /** Comparisons that were different once and not again, by axis. */
+  readonly #passing = new Map<string, number>();
   readonly #refusals = new Map<string, Refusal>();
   /** Comparisons with a difference that no rule names. */
   unnamed = 0;
@@ -26,10 +28,13 @@ export class Report {
     this.#print = print;
   }
 
-  async take({ compared, refused }: Batch): Promise<void> {
+  take({ compared, refused, passing }: Batch): void {
     for (const one of compared) {
       count(this.#byAxis, one.axis.name);
       this.#judge(one);
+    }
+    for (const { axis } of passing) {
+      count(this.#passing, axis.name);
     }
     for (const refusal of refused) {
       this.#refusals.set(`${refusal.site}: ${refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in \/.*/, '')}`, refusal);
@@ -68,6 +73,7 @@ export class Report {
   async finish(runner: Runner, most: number, save: (name: string, text: string) => void): Promise<void> {
     const total = [...this.#byAxis.values()].reduce((sum, n) => sum + n, 0);
     const seconds = (Date.now() - this.#started) / 1000;
+    const spent = runner.seconds();
     let shrunk = 0;
     for (const [key, { example, differences, count }] of this.#findings) {
       this.#print(`\n# ${count} times: ${key}`);
@@ -88,13 +94,17 @@ export class Report {
       this.#print(`\n# refused by ${key}\n${JSON.stringify(refusal.case.parts)}`);
     }
     this.#print(`\n${total} comparisons in ${seconds.toFixed(0)} s (${Math.round((total / seconds) * 3600)} an hour)`);
-    this.#print([...this.#byAxis].map(([name, n]) => `${name} ${n}`).join(', '));
+    this.#print(listOf(this.#byAxis));
     for (const [name, n] of this.#byRule) {
       this.#print(`  ${n} times: ${name}`);
     }
+    this.#print(`different at first, and not when played again: ${listOf(this.#passing) || 'none'}`);
+    this.#print(`seconds of processor time: ${listOf(spent)}`);
     this.#print(`${this.unnamed} with a difference that has no name, of ${this.#findings.size} kinds`);
   }
 }
+
+const listOf = (counts: ReadonlyMap<string, number>): string => [...counts].map(([name, n]) => `${name} ${n}`).join(', ');
 
 const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
 

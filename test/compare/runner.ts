@@ -3,8 +3,9 @@ import { Backend } from './backend.js';
 import type { Case } from './case.js';
 import { converse } from './client.js';
 import { caseConfiguration, FORMS, portOf } from './configuration.js';
-import type { Compared } from './differences.js';
+import { type Compared, differencesOf } from './differences.js';
 import { type Observation, observe } from './observation.js';
+import { ruleOf } from './rules.js';
 import type { Site } from './site.js';
 
 /** A case that a server does not take. */
@@ -17,18 +18,35 @@ export interface Refusal {
 export interface Batch {
   readonly compared: readonly Compared[];
   readonly refused: readonly Refusal[];
+  /** Comparisons that were different at first, and not when they were played again. */
+  readonly passing: readonly Compared[];
 }
 
-/** How many cases are played at a time. */
-const AT_ONCE = 6;
-/** Milliseconds for lines of the access log that may come, after the client has what it wanted. */
-const PATIENCE = 2000;
+/** Milliseconds that a run waits for what may still come. */
+interface Patience {
+  /** For bytes, once the server has logged all requests. */
+  readonly grace: number;
+  /** For lines of the access log, once the client has what it wanted. */
+  readonly lines: number;
+  /** For more lines than there are responses, and for what backends are asked beside them. */
+  readonly settle: number;
+}
+
+/** Cases that are played at a time. */
+const AT_ONCE = 16;
+const QUICK: Patience = { grace: 300, lines: 1000, settle: 0 };
+/** When a comparison is played again. */
+const THOROUGH: Patience = { grace: 2000, lines: 3000, settle: 250 };
+/** Times that a difference without a name must show before it counts. */
+const TIMES = 3;
 
 let runs = 0;
 
 /** Plays batches of cases to servers that run. */
 export class Runner {
   readonly #sites: ReadonlyMap<string, Site>;
+  /** Cases of the batch that were taken out. */
+  readonly #out = new Map<string, Player>();
 
   constructor(sites: ReadonlyMap<string, Site>) {
     this.#sites = sites;
@@ -37,48 +55,82 @@ export class Runner {
   /** Configures all cases at once, and compares each of them on each axis. */
   async play(cases: readonly Case[], axes: readonly Axis[]): Promise<Batch> {
     const refused: Refusal[] = [];
+    this.#out.clear();
     const players = new Map<string, Player>();
     for (const [i, one] of cases.entries()) {
       players.set(`c${i}`, await Player.make(one, `c${i}`));
     }
-    for (const site of this.#sites.values()) {
-      await this.#load(site, players, refused);
-    }
+    await this.#load(players, refused);
     const compared: Compared[] = [];
+    const passing: Compared[] = [];
     const waiting = [...players.values()];
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
-        compared.push(...(await player.compare(this.#sites, axes)));
+        for (const one of await player.compare(this.#sites, axes)) {
+          const confirmed = await player.confirm(one, this.#sites);
+          compared.push(confirmed);
+          if (confirmed !== one && !isUnnamed(confirmed)) {
+            passing.push(one);
+          }
+        }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
     for (const player of players.values()) {
       player.close();
     }
-    return { compared, refused };
+    return { compared, refused, passing };
   }
 
-  /** Takes out one case after another until the server takes the rest. */
-  async #load(site: Site, players: Map<string, Player>, refused: Refusal[]): Promise<void> {
-    for (;;) {
-      try {
-        await site.load(new Map([...players].map(([name, { text }]) => [name, text])));
-        site.forget();
-        return;
-      } catch (error) {
-        const message = (error as Error).message;
-        const name = /cases\/(c\d+)\.conf/.exec(message)?.[1];
-        const player = name === undefined ? undefined : players.get(name);
-        if (player === undefined) {
-          throw error;
+  /** Seconds of processor time so far, by the name of who took them. */
+  seconds(): Map<string, number> {
+    const { user, system } = process.cpuUsage();
+    const sites = [...this.#sites.values()].map((site): [string, number] => [site.name, Math.round(site.seconds())]);
+    return new Map([['clients and backends', Math.round((user + system) / 1e6)], ...sites]);
+  }
+
+  /** Takes out one case after another until all servers take the rest. */
+  async #load(players: Map<string, Player>, refused: Refusal[]): Promise<void> {
+    const sites = [...this.#sites.values()];
+    for (let all = false; !all; ) {
+      const texts = new Map([...players].map(([name, { text }]) => [name, text]));
+      const loads = await Promise.allSettled(sites.map((site) => site.load(texts)));
+      all = true;
+      for (const [i, load] of loads.entries()) {
+        if (load.status === 'rejected') {
+          all = false;
+          refused.push(this.#takeOut(sites[i]!, players, load.reason as Error));
         }
-        refused.push({ case: player.case, site: site.name, message });
-        player.close();
-        players.delete(name!);
       }
     }
+    for (const site of sites) {
+      site.forget();
+    }
+  }
+
+  #takeOut(site: Site, players: Map<string, Player>, error: Error): Refusal {
+    const name = /cases\/(c\d+)\.conf/.exec(error.message)?.[1];
+    const player = this.#refusable(name, players);
+    if (player === undefined) {
+      throw error;
+    }
+    player.close();
+    return { case: player.case, site: site.name, message: error.message };
+  }
+
+  /** The case of a name, which is taken out; one that another server refused too is only told of. */
+  #refusable(name: string | undefined, players: Map<string, Player>): Player | undefined {
+    const player = name === undefined ? undefined : (players.get(name) ?? this.#out.get(name));
+    if (name !== undefined && player !== undefined) {
+      players.delete(name);
+      this.#out.set(name, player);
+    }
+    return player;
   }
 }
+
+/** Whether something is different that no rule names. */
+export const isUnnamed = (one: Compared): boolean => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined);
 
 /** One case of a batch, with its backend. */
 class Player {
@@ -105,16 +157,13 @@ class Player {
     this.#backend.close();
   }
 
+  /** Compares the case on each axis that it has. */
   async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[]): Promise<Compared[]> {
     const seen = new Map<string, Observation>();
     const hosts = new Map<string, string>();
     const observed = async (run: Run): Promise<Observation> => {
       const key = JSON.stringify(run);
-      // The second of two same runs is under the first one's name.
-      const hostKey = JSON.stringify({ ...run, nth: 1 });
-      const host = hosts.get(hostKey) ?? `r${String(++runs).padStart(7, '0')}.${this.#name}.test`;
-      hosts.set(hostKey, host);
-      const observation = seen.get(key) ?? (await this.#observe(run, host, sites.get(run.site)!));
+      const observation = seen.get(key) ?? (await this.#observe(run, hostOf(run, hosts, this.#name), sites.get(run.site)!, QUICK));
       seen.set(key, observation);
       return observation;
     };
@@ -127,15 +176,36 @@ class Player {
     return compared;
   }
 
-  async #observe({ form, tls, http2, bytewise }: Run, host: string, site: Site): Promise<Observation> {
+  /** Plays a comparison again if it has a difference without a name, with more patience; gives the one that counts. */
+  async confirm(one: Compared, sites: ReadonlyMap<string, Site>): Promise<Compared> {
+    let last = one;
+    for (let times = 1; times < TIMES && isUnnamed(last); times++) {
+      const { axis } = one;
+      const hosts = new Map<string, string>();
+      const again = (run: Run) => this.#observe(run, hostOf(run, hosts, this.#name), sites.get(run.site)!, THOROUGH);
+      last = { axis, case: this.case, left: await again(axis.left), right: await again(axis.right) };
+    }
+    return last;
+  }
+
+  async #observe({ form, tls, http2, bytewise }: Run, host: string, site: Site, patience: Patience): Promise<Observation> {
     this.#backend.begin(this.case.answer);
     const port = site.server.port(portOf(form, tls));
-    const conversation = await converse({ port, tls, http2, bytewise }, this.case.client, host);
+    const watch = { logged: (from: number, requests: number) => site.logged(from, requests), grace: patience.grace };
+    const conversation = await converse({ port, tls, http2, bytewise }, this.case.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
-    const log = await site.logOf(conversation.from, expected, PATIENCE);
+    const log = await site.logOf(conversation.from, expected, patience.lines, patience.settle);
     const errors = log[0] === undefined ? [] : site.errorsOf(log[0]);
     const ports = FORMS.flatMap((each) => [site.server.port(portOf(each, false)), site.server.port(portOf(each, true))]);
     const around = { dir: site.server.dir, host, ports: [...ports, conversation.from], backend: this.#port };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);
   }
+}
+
+/** The host name of a run. The second of two same runs is under the first one's name. */
+function hostOf(run: Run, hosts: Map<string, string>, name: string): string {
+  const key = JSON.stringify({ ...run, nth: 1 });
+  const host = hosts.get(key) ?? `r${String(++runs).padStart(7, '0')}.${name}.test`;
+  hosts.set(key, host);
+  return host;
 }

@@ -1,4 +1,5 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
@@ -21,11 +22,14 @@ export interface SiteOptions {
   readonly workers?: number;
 }
 
-/** What of the logs is about one connection. */
+/** What of the access log is about one connection, and who waits for how many lines of it. */
 interface Connection {
   readonly lines: LogLine[];
-  readonly wake: Set<() => void>;
+  readonly waiting: Set<{ readonly count: number; readonly done: () => void }>;
 }
+
+/** Milliseconds between two looks at the logs. */
+const LOOK = 2;
 
 /** One server process that runs the cases of a batch. */
 export class Site {
@@ -35,8 +39,7 @@ export class Site {
   readonly #errors: Tail;
   readonly #connections = new Map<string, Connection>();
   readonly #errorLines = new Map<string, ErrorLine[]>();
-  #polling: ReturnType<typeof setTimeout> | undefined;
-  #waiting = 0;
+  #looking: ReturnType<typeof setTimeout> | undefined;
 
   private constructor(name: string, server: Server) {
     this.name = name;
@@ -54,6 +57,7 @@ export class Site {
       files,
       asRoot: true,
       compatible: true,
+      logLevel: 'warn',
       nginx,
       expectAlerts: /open socket #\d+ left|"alias" cannot be used/,
     });
@@ -78,19 +82,31 @@ export class Site {
     await this.server.reload();
   }
 
-  /** Waits for so many lines of the access log about a connection, by its client's port; gives those that came in time. */
-  async logOf(port: number, count: number, patience: number): Promise<LogLine[]> {
+  /** Waits until the access log has so many lines about a connection, by its client's port, or is forgotten. */
+  logged(port: number, count: number): Promise<void> {
+    const { lines, waiting } = this.#connection(String(port));
+    return lines.length >= count
+      ? Promise.resolve()
+      : new Promise((done) => {
+          waiting.add({ count, done });
+          this.#look();
+        });
+  }
+
+  /**
+   * Gives the lines of the access log about a connection, once there are so many or so many milliseconds have passed; and forgets them.
+   * `settle`: for so long it waits for more.
+   */
+  async logOf(port: number, count: number, patience: number, settle = 0): Promise<LogLine[]> {
     const connection = this.#connection(String(port));
-    const until = Date.now() + patience;
-    this.#waiting++;
-    while (connection.lines.length < count && Date.now() < until) {
-      await new Promise<void>((done) => {
-        connection.wake.add(done);
-        this.#poll();
-      });
+    const tooLate = new AbortController();
+    await Promise.race([this.logged(port, count), sleep(patience, undefined, { signal: tooLate.signal }).catch(() => {})]);
+    tooLate.abort();
+    if (settle > 0) {
+      await sleep(settle);
+      this.#access.read();
     }
-    this.#waiting--;
-    this.#connections.delete(String(port));
+    this.#forget(String(port), connection);
     return connection.lines;
   }
 
@@ -104,40 +120,57 @@ export class Site {
   forget(): void {
     this.#access.read();
     this.#errors.read();
-    this.#connections.clear();
+    for (const [port, connection] of this.#connections) {
+      this.#forget(port, connection);
+    }
     this.#errorLines.clear();
+  }
+
+  /** Seconds of processor time that the server's processes took. */
+  seconds(): number {
+    const { pid } = this.server;
+    return (secondsOf(pid, 4) ?? 0) + this.server.workers().reduce((sum, worker) => sum + (secondsOf(worker, 2) ?? 0), 0);
   }
 
   #connection(port: string): Connection {
     let connection = this.#connections.get(port);
     if (connection === undefined) {
-      connection = { lines: [], wake: new Set() };
+      connection = { lines: [], waiting: new Set() };
       this.#connections.set(port, connection);
     }
     return connection;
   }
 
-  #poll(): void {
-    this.#polling ??= setTimeout(() => {
-      this.#polling = undefined;
+  #forget(port: string, { waiting }: Connection): void {
+    this.#connections.delete(port);
+    for (const { done } of waiting) {
+      done();
+    }
+    waiting.clear();
+  }
+
+  /** Looks at the access log until nobody waits for a line of it. */
+  #look(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
       this.#access.read();
-      for (const { wake } of this.#connections.values()) {
-        for (const done of wake) {
-          done();
-        }
-        wake.clear();
+      if ([...this.#connections.values()].some(({ waiting }) => waiting.size > 0)) {
+        this.#look();
       }
-      if (this.#waiting > 0) {
-        this.#poll();
-      }
-    }, 2);
+    }, LOOK);
   }
 
   #logged(line: string): void {
     const values = line.split('\t');
-    const names = [...LOG_KEYS, ...LOG_VARIABLES];
-    const read = Object.fromEntries(names.map((name, i) => [name, values[i] ?? 'missing']));
-    this.#connection(read['remote_port']!).lines.push(read);
+    const read = Object.fromEntries(LOG_NAMES.map((name, i) => [name, values[i] ?? 'missing']));
+    const { lines, waiting } = this.#connection(read['remote_port']!);
+    lines.push(read);
+    for (const waiter of waiting) {
+      if (lines.length >= waiter.count) {
+        waiting.delete(waiter);
+        waiter.done();
+      }
+    }
   }
 
   #reported(line: string): void {
@@ -152,6 +185,23 @@ export class Site {
   /** Writes a file under the prefix. */
   write(path: string, text: string): void {
     writeFileSync(`${this.server.dir}/${path}`, text);
+  }
+}
+
+const LOG_NAMES = [...LOG_KEYS, ...LOG_VARIABLES];
+
+/** The clock's ticks in a second, as /proc counts processor time. */
+const TICKS = 100;
+
+/** Seconds of processor time of a process: the first so many of its own in user and system mode, and those of its children that ended. */
+function secondsOf(pid: number, fields: 2 | 4): number | undefined {
+  try {
+    const values = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return values.slice(11, 11 + fields).reduce((sum, value) => sum + Number(value), 0) / TICKS;
+  } catch {
+    return undefined;
   }
 }
 

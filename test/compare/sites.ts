@@ -10,9 +10,6 @@ export async function startSites(scene: Scene, axes: readonly Axis[], nginx?: st
     workers: { name: 'workers', engine: 'libuv', workers: 4 },
     ...(nginx === undefined ? {} : { nginx: { name: 'nginx', nginx } }),
   };
-  const sites = new Map<string, Site>();
-  for (const name of new Set(axes.flatMap(({ left, right }) => [left.site, right.site]))) {
-    sites.set(name, await Site.start(scene, options[name]!));
-  }
-  return sites;
+  const names = [...new Set(axes.flatMap(({ left, right }) => [left.site, right.site]))];
+  return new Map(await Promise.all(names.map(async (name) => [name, await Site.start(scene, options[name]!)] as const)));
 }
