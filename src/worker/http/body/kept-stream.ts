@@ -15,6 +15,17 @@ export interface Transform {
   close(): void;
 }
 
+/** Why a body cannot be worked on. */
+export class TransformError extends Error {
+  /** The library's number for it. */
+  readonly code: number;
+
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** What follows a piece: more, a point up to which everything must come out, or the end. */
 export type Ending = 'more' | 'flush' | 'end';
 
@@ -22,7 +33,7 @@ export type Ending = 'more' | 'flush' | 'end';
 export interface SyncStream {
   _handle: {
     writeSync(flush: number, input: Buffer, at: number, size: number, output: Buffer, outputAt: number, room: number): void;
-    onerror: (message: string) => void;
+    onerror: (message: string, code: number) => void;
     /** Makes the handle as new. That of brotli loses its parameters and most of its memory. */
     reset(): void;
     /** Of brotli: makes the handle as new, with these parameters. */
@@ -51,14 +62,14 @@ export class KeptStream implements Transform {
   pending = false;
   used = 0;
   readonly #flushes: Flushes;
-  #failure: string | undefined = undefined;
+  #failure: TransformError | undefined = undefined;
 
   constructor(stream: SyncStream, key: number, flushes: Flushes) {
     this.stream = stream;
     this.key = key;
     this.#flushes = flushes;
-    stream._handle.onerror = (message) => {
-      this.#failure = message;
+    stream._handle.onerror = (message, code) => {
+      this.#failure = new TransformError(message, code);
     };
   }
 
@@ -76,7 +87,7 @@ export class KeptStream implements Transform {
       const left = chunk.length - at;
       handle.writeSync(flush, chunk, at, left, slab, slabUsed, ROOM);
       if (this.#failure !== undefined) {
-        throw new Error(this.#failure);
+        throw this.#failure;
       }
       const room = state[0]!;
       at += left - state[1]!;
@@ -104,10 +115,10 @@ export class KeptStream implements Transform {
     const { _handle: handle, _writeState: state } = this.stream;
     handle.writeSync(this.#flushes[end], chunk, 0, chunk.length, room, 0, room.length);
     if (this.#failure === undefined && (state[0] === 0 || state[1] !== 0)) {
-      this.#failure = 'more came out than there is room for';
+      this.#failure = new TransformError('more came out than there is room for', 0);
     }
     if (this.#failure !== undefined) {
-      throw new Error(this.#failure);
+      throw this.#failure;
     }
     return room.length - state[0]!;
   }

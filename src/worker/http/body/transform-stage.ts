@@ -1,10 +1,13 @@
-import { ALERT } from '../../../shared/log/level.js';
+import { constants } from 'node:zlib';
+import { ALERT, ERROR } from '../../../shared/log/level.js';
 import { EMPTY } from '../../bytes/empty.js';
-import { FAILED } from '../../task/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
+import { BrokenEnd } from './broken-end.js';
 import { type ExpandingStage, HeldInput } from './held-input.js';
-import type { Transform } from './kept-stream.js';
+import type { Transform, TransformError } from './kept-stream.js';
+
+const { Z_BUF_ERROR, Z_FINISH } = constants;
 
 /** What a decompressor gives at once: its input may become a thousand times longer. */
 const PIECE = 64 * 1024;
@@ -28,6 +31,8 @@ export class TransformStage implements BodyStage, ExpandingStage {
   #input: Buffer = EMPTY;
   /** The held input is the last. */
   #last = false;
+  /** The input is not what it should be. */
+  #broken = false;
 
   constructor(r: Request, transform: Transform, next: BodyStage, expands: boolean, keep = 0, whole?: (body: Buffer) => void) {
     this.#transform = transform;
@@ -54,17 +59,38 @@ export class TransformStage implements BodyStage, ExpandingStage {
   /** Works on input, whose memory is the caller's if it is `lent`. */
   #take(r: Request, input: Buffer, last: boolean, lent: boolean): void {
     const transform = this.#transform;
-    let out: Buffer;
-    try {
-      out = transform.write(input, last ? 'end' : r.flushBody ? 'flush' : 'more', this.#limit);
-    } catch (error) {
-      r.log(ALERT, `transforming the response body failed: ${(error as Error).message}`);
-      r.terminate(FAILED);
+    if (this.#broken) {
+      this.#next.send(r, null, false);
       return;
     }
-    const { pending, used } = transform;
+    const expands = this.#limit === PIECE;
+    let out: Buffer;
+    let used: number;
+    let pending: boolean;
+    let failure: TransformError | null = null;
+    try {
+      // What comes out of an input that breaks off would be lost with the call that says so: that one has no input.
+      out = transform.write(input, last && !expands ? 'end' : last || r.flushBody ? 'flush' : 'more', this.#limit);
+      ({ used, pending } = transform);
+    } catch (error) {
+      this.#fail(r, EMPTY, error as TransformError, last);
+      return;
+    }
+    if (last && expands && !pending) {
+      try {
+        const end = transform.write(EMPTY, 'end', this.#limit);
+        out = end.length === 0 ? out : Buffer.concat([out, end]);
+        pending = transform.pending;
+      } catch (error) {
+        failure = error as TransformError;
+      }
+    }
     this.bytesIn += used;
     this.bytesOut += out.length;
+    if (failure !== null) {
+      this.#fail(r, out, failure, last);
+      return;
+    }
     this.#keep(out, last && !pending);
     if (pending) {
       const rest = input.subarray(used);
@@ -82,6 +108,25 @@ export class TransformStage implements BodyStage, ExpandingStage {
     } else {
       this.#next.send(r, out, last);
     }
+  }
+
+  /** The body cannot go on: the client gets what came out, without an end. `out`: the last of that. */
+  #fail(r: Request, out: Buffer, error: TransformError, last: boolean): void {
+    if (this.#limit === PIECE) {
+      // What a backend calls gzip is its own affair.
+      const { code } = error;
+      r.log(
+        ERROR,
+        last && code === Z_BUF_ERROR ? `inflate() returned ${code} on response end` : `inflate() failed: ${last ? Z_FINISH : 0}, ${code}`,
+      );
+    } else {
+      r.log(ALERT, `transforming the response body failed: ${error.message}`);
+    }
+    this.#held?.done();
+    this.#broken = true;
+    this.#input = EMPTY;
+    r.source = new BrokenEnd(r.source);
+    this.#next.send(r, out, false);
   }
 
   #keep(out: Buffer, last: boolean): void {

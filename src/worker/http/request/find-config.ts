@@ -55,21 +55,6 @@ export function findConfig(r: Request): boolean {
   r.contentHandler = undefined;
   r.uriChanged = false;
   const found = match(r, r.server.locations);
-  if (found === REDIRECT) {
-    const location = r.location;
-    enterLocation(r, location);
-    if (r.trace !== null) {
-      r.trace.add(
-        r,
-        'location',
-        `"${r.uri}" lacks the slash of location ${location.info.name}`,
-        { in: location },
-        { location: location.info.name },
-      );
-    }
-    r.finalize(autoRedirect(r, location));
-    return false;
-  }
   if (found === FAILED) {
     r.finalize(500);
     return false;
@@ -78,7 +63,7 @@ export function findConfig(r: Request): boolean {
   if (r.debugging) {
     logLocation(r);
   }
-  if (r.trace !== null) {
+  if (r.trace !== null && found !== REDIRECT) {
     traceLocation(r);
   }
   if (!r.internal && location.settings.internal) {
@@ -100,6 +85,19 @@ export function findConfig(r: Request): boolean {
     r.expectTested = true;
     discardBody(r);
     r.finalize(413);
+    return false;
+  }
+  if (found === REDIRECT) {
+    if (r.trace !== null) {
+      r.trace.add(
+        r,
+        'location',
+        `"${r.uri}" lacks the slash of location ${location.info.name}`,
+        { in: location },
+        { location: location.info.name },
+      );
+    }
+    r.finalize(autoRedirect(r, location));
     return false;
   }
   return true;

@@ -76,8 +76,8 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     attempt.responseLength += end - start;
     if (!exchange.readBody(u, bytes, start, end)) {
       attempt.reason = 'upstream sent invalid response';
-      // What frames brought before was whole and sound: the client gets it. nginx gives every frame on at once.
-      u.finalize(exchange.http2User === undefined ? FAILED : 502);
+      // What came before was whole and sound, and the client gets it, however it was cut into pieces.
+      u.finalize(502);
       return;
     }
     if (exchange.complete) {
