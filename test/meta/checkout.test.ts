@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { root } from './source-files.js';
 
@@ -23,4 +23,27 @@ t.test('a checkout has what hosts and editors look for', async (t) => {
     t.ok(existsSync(root + path), path);
   }
   t.match(JSON.parse(read('package.json')).repository, { type: 'git', url: String });
+});
+
+t.test('npm has nothing to warn of: no package runs a script, and that is decided for each that has one', async (t) => {
+  const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { allowScripts: Record<string, boolean> };
+  const folders = readdirSync(`${root}node_modules`).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(`${root}node_modules/${name}`).map((each) => `${name}/${each}`) : [name],
+  );
+  const withScripts = folders.filter((name) => {
+    const file = `${root}node_modules/${name}/package.json`;
+    if (name.startsWith('.') || !existsSync(file)) {
+      return false;
+    }
+    const { scripts = {} } = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> };
+    // npm takes binding.gyp for a script that compiles.
+    return (
+      'preinstall' in scripts || 'install' in scripts || 'postinstall' in scripts || existsSync(`${root}node_modules/${name}/binding.gyp`)
+    );
+  });
+  t.ok(withScripts.includes('better-sqlite3'));
+  t.strictSame(
+    withScripts.filter((name) => allowScripts[name] !== false),
+    [],
+  );
 });
