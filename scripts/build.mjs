@@ -5,7 +5,7 @@
 // used, and for what the thread that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST:
 // another output folder. SLUICE_POISON: see poison.mjs. SLUICE_RECEIVE_ONCE: see uring/engine.ts.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { build } from 'esbuild';
@@ -81,6 +81,7 @@ await build({
     worker: 'src/worker/main.ts',
     'subcommands/yargs-cli': 'src/tools/subcommands/yargs-cli.ts',
     index: 'src/tools/package.ts',
+    vite: 'src/tools/programs/vite.ts',
     'js-isolate': 'src/worker/js/handlers/isolate-thread.ts',
   },
   outdir,
@@ -155,9 +156,11 @@ await build({
 });
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
 // The types of what the package exports.
+mkdirSync(`${outdir}/programs`);
 for (const [source, target] of [
   ['package', 'index'],
   ['subcommands/serve-text', 'subcommands/serve-text'],
+  ...['check', 'language', 'options', 'program', 'serve', 'vite'].map((name) => [`programs/${name}`, `programs/${name}`]),
 ]) {
   const text = readFileSync(`${root}src/tools/${source}.ts`, 'utf8');
   writeFileSync(`${outdir}/${target}.d.ts`, ts.transpileDeclaration(text, { compilerOptions: { isolatedDeclarations: true } }).outputText);

@@ -1,15 +1,14 @@
-// What `import ... from 'sluice'` gives: enough to run the server from a program, and to make configurations for it.
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// What `import ... from 'sluice'` gives: enough to run the server from a program, and to make, read and test configurations for it.
+import { shippedTypes } from './programs/place.js';
 import { type DirectoryOptions, directoryConfiguration, type ProxyOptions, proxyConfiguration } from './subcommands/serve-text.js';
 
+export { type ConfigFinding, type ConfigResult, type ExplainedRequest, type Explanation, explain, testConfig } from './programs/check.js';
+export { type Directive, format, ParseError, parse } from './programs/language.js';
+export type { ConfigurationOptions, ServerOptions } from './programs/options.js';
+export { program } from './programs/program.js';
+export { type SluiceServer, serve } from './programs/serve.js';
 export type { DirectoryOptions, ProxyOptions, ServeOptions } from './subcommands/serve-text.js';
 export { ServeError } from './subcommands/serve-text.js';
-
-/** The path of the program, for `child_process.spawn(process.execPath, [program, '-c', FILE, '-g', 'daemon off;'])`. */
-export const program: string = fileURLToPath(new URL('sluice.js', import.meta.url));
-
-const shippedTypes = (): string => readFileSync(new URL('../conf/mime.types', import.meta.url), 'latin1');
 
 /** The text of a configuration that serves a folder. Throws {@link ServeError} for what cannot be written in one. */
 export function configurationForDirectory(options: Omit<DirectoryOptions, 'types'>): string {

@@ -11,6 +11,7 @@ const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string
     'writes into the pid file of a folder that takes no new files; -t makes one that is missing, exclusively',
   ],
   'tools/subcommands/serve-command.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
+  'tools/programs/place.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
   'tools/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],
   'tools/subcommands/test-command.ts': [1, 'the report that the command line names'],
   'shared/files/state-file.ts': [1, 'the rule itself'],

@@ -93,6 +93,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['tools/editor', 'tools/explain'],
   ['tools/cases'],
   ['tools/subcommands'],
+  ['tools/programs'],
   ['tools/run.ts', 'tools/package.ts'],
   ['tools/parts.ts'],
 ];

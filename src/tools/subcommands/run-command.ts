@@ -7,6 +7,12 @@ export function runRunCommand(values: SubcommandValues): ServerStart {
   const globals = givenGlobals(values);
   return {
     args: [...given('directory', '-p'), ...given('conf', '-c'), '-e', 'stderr', '-g', `daemon off;${globals}`],
-    ready: (urls) => void process.stdout.write(`sluice: serving on ${urls.join(', ') || 'no address'} (Ctrl-C stops it)\n`),
+    ready(urls) {
+      if (values.attached === true) {
+        // Whoever has started this has ended.
+        process.stdin.resume().once('close', () => process.kill(process.pid, 'SIGTERM'));
+      }
+      process.stdout.write(`sluice: serving on ${urls.join(', ') || 'no address'} (Ctrl-C stops it)\n`);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,8 +6,8 @@ import { EXIT } from '../../master/command-line/exit-codes.js';
 import { defaultPlaces } from '../../master/command-line/places.js';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { errnoText } from '../../shared/system/errno.js';
-import { userId } from '../../shared/system/user-ids.js';
 import { byteText } from '../../shared/text/native-text.js';
+import { isClosedToNobody } from './closed-to-nobody.js';
 import type { ServerStart, SubcommandOption, SubcommandValues } from './command.js';
 import { directoryConfiguration, proxyConfiguration, ServeError, type ServeOptions } from './serve-text.js';
 
@@ -140,21 +140,4 @@ function start(text: string, what: string, directory: string | undefined): Serve
     args: ['-p', prefix, '-c', 'sluice.conf', '-e', 'stderr', '-g', globals],
     ready: (urls) => void process.stdout.write(`sluice: serving ${what} on ${urls.join(', ')} (Ctrl-C stops it)\n`),
   };
-}
-
-/** Whether a server of root's would find nothing there, since its workers may not look. */
-function isClosedToNobody(directory: string): boolean {
-  const nobody = process.geteuid?.() === 0 ? userId('nobody') : undefined;
-  if (nobody === undefined) {
-    return false;
-  }
-  process.seteuid!(nobody);
-  try {
-    openSync(fsPath(`${directory}/.`), 'r');
-    return false;
-  } catch {
-    return true;
-  } finally {
-    process.seteuid!(0);
-  }
 }

@@ -25,7 +25,9 @@ export interface ProxyOptions extends ServeOptions {
 }
 
 /** An error in the user's request, to print. */
-export class ServeError extends Error {}
+export class ServeError extends Error {
+  override readonly name: string = 'ServeError';
+}
 
 /** The configuration that serves a folder. */
 export function directoryConfiguration(options: DirectoryOptions): string {

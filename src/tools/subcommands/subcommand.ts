@@ -35,7 +35,10 @@ export const subcommands: readonly Subcommand[] = [
   {
     name: 'run',
     describe: 'serve a configuration in the foreground, and say where',
-    options: RUN,
+    options: [
+      ...RUN,
+      { name: 'attached', describe: 'end when standard input ends, as it does with the program that holds its other end', flag: true },
+    ],
     run: async (values) => (await import('./run-command.js')).runRunCommand(values),
   },
   {

@@ -1,0 +1,20 @@
+import { closeSync, openSync } from 'node:fs';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { userId } from '../../shared/system/user-ids.js';
+
+/** Whether a server of root's would find nothing there, since its workers may not look. */
+export function isClosedToNobody(directory: string): boolean {
+  const nobody = process.geteuid?.() === 0 ? userId('nobody') : undefined;
+  if (nobody === undefined) {
+    return false;
+  }
+  process.seteuid!(nobody);
+  try {
+    closeSync(openSync(fsPath(`${directory}/.`), 'r'));
+    return false;
+  } catch {
+    return true;
+  } finally {
+    process.seteuid!(0);
+  }
+}
