@@ -22,6 +22,16 @@ function jwt(r) {
   r.return(signature === parts[2] && claims.exp * 1000 > Date.now() ? 200 : 401, claims.sub);
 }
 
+async function rs256(r) {
+  const parts = (r.args.t || r.headersIn.Authorization.slice('Bearer '.length)).split('.');
+  const subtle = globalThis.crypto.subtle;
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+  const key = await subtle.importKey('jwk', globalThis.jwks.keys[0], algorithm, false, ['verify']);
+  const right = await subtle.verify(algorithm, key, Buffer.from(parts[2], 'base64url'), Buffer.from(`${parts[0]}.${parts[1]}`));
+  const claims = JSON.parse(Buffer.from(parts[1], 'base64url').toString());
+  r.return(right && claims.exp * 1000 > Date.now() ? 200 : 401, 'ok');
+}
+
 const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 function template(r) {
@@ -44,4 +54,4 @@ function value(r) {
   return r.uri;
 }
 
-export default { small, json, jwt, template, busy, value };
+export default { small, json, jwt, rs256, template, busy, value };

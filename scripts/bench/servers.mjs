@@ -39,7 +39,10 @@ export function contenders(nginx, names, engines = []) {
     for (const engine of several ? engines : [undefined]) {
       found[engine ?? name] = {
         cannot: () => undefined,
-        prepare: (place, row) => prepare(command, place.dir, configuration({ ...place, row })),
+        prepare(place, row) {
+          row.prepare?.(place.dir);
+          return prepare(command, place.dir, configuration({ ...place, row: { ...row, ...row.only?.[name] } }));
+        },
         start: ({ dir, core }) => start(command, dir, core, engine === undefined ? '' : `net_engine ${engine};`),
       };
     }

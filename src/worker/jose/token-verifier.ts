@@ -12,11 +12,22 @@ const MEMORY = 4 * 1024 * 1024;
 const WEIGHT_FACTOR = 4;
 const WEIGHT_EACH = 1024;
 
+/**
+ * A token is found by its last characters, which are of its signature: to make a hash of all its characters would cost as much as the
+ * rest of a request's check.
+ */
+const TAIL = 32;
+
+interface Known {
+  readonly token: string;
+  readonly verified: VerifiedToken;
+}
+
 /** Verifies tokens by one list of key sets, and remembers those that were right. */
 export class TokenVerifier {
   readonly sets: readonly KeySet[];
   readonly type: TokenType;
-  readonly #known = new Lru<VerifiedToken>(MEMORY);
+  readonly #known = new Lru<Known>(MEMORY);
 
   constructor(sets: readonly KeySet[], type: TokenType) {
     this.sets = sets;
@@ -25,17 +36,20 @@ export class TokenVerifier {
 
   /** A token that was right before. */
   recall(token: string): VerifiedToken | undefined {
-    return this.#known.get(token);
+    const known = this.#known.get(token.slice(-TAIL));
+    return known !== undefined && known.token === token ? known.verified : undefined;
   }
 
   /** Forgets a token, which has expired. */
   forget(token: string): void {
-    this.#known.delete(token);
+    if (this.recall(token) !== undefined) {
+      this.#known.delete(token.slice(-TAIL));
+    }
   }
 
   /** Verifies a token that is only signed; a text says why it is refused. */
   verify(token: string): VerifiedToken | string {
-    return this.#known.get(token) ?? this.#remember(token, verifySigned(token, this.sets));
+    return this.recall(token) ?? this.#remember(token, verifySigned(token, this.sets));
   }
 
   /** Decrypts a token, and verifies a nested one; calls back later, with a text where it is refused. */
@@ -59,8 +73,8 @@ export class TokenVerifier {
   #remember(token: string, result: VerifiedToken | string): VerifiedToken | string {
     if (typeof result !== 'string') {
       // A copy: the token may be a part of a long text, which would stay in memory with it.
-      const key = Buffer.from(token, 'latin1').toString('latin1');
-      this.#known.set(key, result, token.length * WEIGHT_FACTOR + WEIGHT_EACH);
+      const own = Buffer.from(token, 'latin1').toString('latin1');
+      this.#known.set(own.slice(-TAIL), { token: own, verified: result }, token.length * WEIGHT_FACTOR + WEIGHT_EACH);
     }
     return result;
   }
