@@ -4,6 +4,7 @@ import { accessLogModule } from './access-log/index.js';
 import { makeAcmeModule } from './acme/index.js';
 import { additionModule } from './addition/index.js';
 import { apiModule } from './api/index.js';
+import { authApiKeyModule } from './auth-api-key/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authJwtModule } from './auth-jwt/index.js';
 import { authOidcModule } from './auth-oidc/index.js';
@@ -178,6 +179,7 @@ export const modules: readonly AnyModule[] = [
   jsAccessModule,
   accessModule,
   authBasicModule,
+  authApiKeyModule,
   authJwtModule,
   // What is asked next may look at who has logged in.
   authOidcModule,
