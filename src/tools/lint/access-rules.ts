@@ -45,6 +45,9 @@ const LATE: ReadonlySet<string> = new Set([
   'deny',
   'auth_basic',
   'auth_request',
+  'auth_jwt',
+  'auth_api_key',
+  'auth_require',
   'auth_delay',
   'limit_req',
   'limit_conn',
@@ -52,7 +55,14 @@ const LATE: ReadonlySet<string> = new Set([
   'satisfy',
 ]);
 /** With these values they restrict nobody. */
-const HARMLESS: Readonly<Record<string, string>> = { auth_basic: 'off', auth_request: 'off', allow: 'all', satisfy: 'all' };
+const HARMLESS: Readonly<Record<string, string>> = {
+  auth_basic: 'off',
+  auth_request: 'off',
+  auth_jwt: 'off',
+  auth_api_key: 'off',
+  allow: 'all',
+  satisfy: 'all',
+};
 
 /** `return` belongs to the rewrite phase: it answers before access is checked, wherever in the block it stands. */
 export const returnBeforeAccess: Rule = {

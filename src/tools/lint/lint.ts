@@ -11,6 +11,7 @@ import type { Found, Rule } from './rule.js';
 import { sharedState } from './script-rules.js';
 import { noDefaultServer, oddServerName, plainHttps, weakTls } from './server-rules.js';
 import { type Silence, silences } from './silence.js';
+import { plainTokenKeys, tokenForAnybody, tokenInUrl, weakTokenKey } from './token-rules.js';
 import { directivesOf } from './tree.js';
 
 /** All rules. One more is a constant in a file of rules, a line here, and a case in the test. */
@@ -39,6 +40,10 @@ export const rules: readonly Rule[] = [
   weakTls,
   errorLogOff,
   sharedState,
+  tokenForAnybody,
+  weakTokenKey,
+  plainTokenKeys,
+  tokenInUrl,
 ];
 
 /** One finding, ready to be shown. Texts are latin1. */

@@ -142,10 +142,12 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
       inServer('location / { return 200 ok; deny all; }'),
       inServer('location / { auth_basic x; if ($arg_a) { return 403; } return 200 ok; }'),
       inServer('limit_req zone=a; return 301 /;'),
+      inServer('location / { auth_jwt x; return 200 ok; }'),
       inServer('location /a { js_access main.f; return 204; }'),
     ],
     good: [
       inServer('location / { if ($arg_a) { return 403; } deny all; }'),
+      inServer('location / { auth_jwt off; return 200 ok; }'),
       inServer('auth_basic x; location /up { return 200 ok; } location /b { auth_basic off; allow all; return 204; }'),
       inServer('location / { break; return 200 ok; deny all; }'),
       inServer('location / { rewrite ^/a /b break; return 404; deny all; }'),
@@ -219,10 +221,36 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
     ],
   },
   'error-log-off': { bad: [inServer('error_log off;')], good: [inServer('error_log /dev/null crit; access_log off;')] },
+  'token-for-anybody': {
+    bad: [
+      inServer('auth_jwt x; location / { auth_jwt_require $jwt_claim_sub; }'),
+      inHttp('auth_jwt x; map $jwt_claim_aud $us { a 1; } server { location / { } }'),
+    ],
+    good: [
+      inServer('auth_jwt off;'),
+      inServer('auth_jwt x; auth_jwt_require $jwt_claim_aud;'),
+      inServer('auth_jwt x; location / { if ($jwt_claim_AUD != us) { return 403; } }'),
+      inServer('auth_jwt x; location / { js_access a.b; }'),
+      inHttp('map ${jwt_claim_aud} $one { a 1; } map $one $us { 1 1; } server { location / { auth_jwt x; } auth_require $us; }'),
+      inHttp('auth_jwt_claim_set $to aud; map $to $us { a 1; } server { auth_jwt x; auth_jwt_require "${us}"; }'),
+    ],
+  },
+  'plain-token-keys': {
+    bad: [inServer('auth_jwt_key_url http://login.example.com/keys;'), inServer('auth_jwt_key_url HTTP://localhost.example.com/;')],
+    good: [
+      inServer(
+        'auth_jwt_key_url https://login.example.com/keys; auth_jwt_key_url http://127.0.0.1:8180/; auth_jwt_key_url http://localhost/;',
+      ),
+    ],
+  },
+  'token-in-url': {
+    bad: [inServer('auth_jwt x token=$arg_t;'), inServer('auth_api_key x key=${arg_key};')],
+    good: [inServer('auth_jwt x token=$cookie_t; auth_jwt "token=$arg_t"; auth_api_key "x" key=$http_x_key;')],
+  },
 };
 
 // What it says of modules that are there, the command's test has: it wants the built parser.
-const elsewhere = new Set(['shared-state']);
+const elsewhere = new Set(['shared-state', 'weak-token-key']);
 
 for (const rule of rules.filter(({ name }) => !elsewhere.has(name))) {
   t.test(rule.name, async (t) => {
