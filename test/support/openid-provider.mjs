@@ -30,6 +30,8 @@ const provider = new Provider(issuer, {
   cookies: { keys: ['for tests alone'] },
   claims: { openid: ['sub', 'sid'], email: ['email'], profile: ['name', 'roles', 'padding'] },
   conformIdTokenClaims: false,
+  // Its own asks no addresses of this machine.
+  fetch: (url, { dispatcher: _dispatcher, ...options }) => fetch(url, options),
   features: {
     devInteractions: { enabled: false },
     backchannelLogout: { enabled: true },
@@ -72,6 +74,7 @@ const provider = new Provider(issuer, {
     claims: () => ({ sub: id, email: `${id}@example.com`, name: `Mr ${id}`, roles: ['admin', 'dev'], ...state.claims }),
   }),
 });
+provider.on('backchannel.error', (_ctx, error) => process.stderr.write(`${error.stack}\n`));
 provider.on('server_error', (_ctx, error) => process.stderr.write(`${error.stack}\n`));
 
 const counts = {};

@@ -64,6 +64,11 @@ export class OpenIdProvider {
     return `https://127.0.0.1:${this.port}`;
   }
 
+  /** The key that it signs with. */
+  get key(): object {
+    return this.#keys[0]!;
+  }
+
   /** Lines of an `oidc_provider` block that find this provider. */
   get lines(): string {
     return `issuer ${this.issuer}; client_id ${CLIENT_ID}; ssl_trusted_certificate ${certs().ca.cert};`;

@@ -5,6 +5,8 @@ export interface Visit {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The first request's target, as it is sent, in place of what the address says. */
+  readonly target?: string;
   /** How many redirects are followed; all unless told. */
   readonly follow?: number;
 }
@@ -36,7 +38,7 @@ export class WebBrowser {
     let at = url;
     let { method = 'GET', body = '' } = visit;
     for (;;) {
-      const response = await this.#ask(at, method, visit.headers ?? {}, body);
+      const response = await this.#ask(at, method, visit.headers ?? {}, body, way.length === 0 ? visit.target : undefined);
       const location = response.header('location');
       if (location === undefined || response.status < 301 || response.status > 308 || way.length >= (visit.follow ?? MOST)) {
         if (way.length >= MOST) {
@@ -88,7 +90,7 @@ export class WebBrowser {
     return other;
   }
 
-  async #ask(url: string, method: string, headers: Readonly<Record<string, string>>, body: string): Promise<Response> {
+  async #ask(url: string, method: string, headers: Readonly<Record<string, string>>, body: string, target?: string): Promise<Response> {
     const { protocol, hostname, port, host, pathname, search } = new URL(url);
     const secure = protocol === 'https:';
     const client = await RawClient.connect(
@@ -106,7 +108,7 @@ export class WebBrowser {
         ...headers,
       };
       client.send(
-        `${method} ${pathname}${search} HTTP/1.1\r\n${Object.entries(lines)
+        `${method} ${target ?? pathname + search} HTTP/1.1\r\n${Object.entries(lines)
           .map(([name, value]) => `${name}: ${value}\r\n`)
           .join('')}\r\n${body}`,
         method,

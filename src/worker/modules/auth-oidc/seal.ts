@@ -37,7 +37,8 @@ export function seal(key: Uint8Array, bytes: Uint8Array, purpose: string): strin
 /** Opens what {@link seal} closed, with the first key that fits; undefined for anything else. */
 export function unseal(keys: readonly Uint8Array[], text: string, purpose: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length < SALT + IV + TAG) {
+  // One text for one message: what is left over at the end of base64url is no other one.
+  if (bytes.length < SALT + IV + TAG || bytes.toString('base64url') !== text) {
     return undefined;
   }
   for (const key of keys) {
