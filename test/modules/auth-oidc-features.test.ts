@@ -1,12 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:http2';
 import t from 'tap';
 import { certs } from '../support/certs.js';
-import { OpenIdProvider } from '../support/openid-provider.js';
+import { OpenIdProvider, signingKey } from '../support/openid-provider.js';
 import { openIdScene } from '../support/openid-scene.js';
 import { startOrigin } from '../support/origin.js';
 import { WebBrowser } from '../support/web-browser.js';
 
+const SECRET = Buffer.from('a secret that has at least 256 bits of length');
 const XHR = { headers: { 'Sec-Fetch-Mode': 'cors' }, follow: 0 };
 
 t.test('between other features', async (t) => {
@@ -14,10 +15,12 @@ t.test('between other features', async (t) => {
     headers: { 'Set-Cookie': `own=${target}`, 'Cache-Control': 'max-age=100' },
     body: `${header('X-Email') ?? 'nobody'}|${header('X-Name') ?? ''}|${header('X-Injected') ?? ''}`,
   }));
+  const key = signingKey();
   const { s, provider, own } = await openIdScene(t, {
     lines: 'userinfo on;',
     http: `proxy_cache_path %%DIR%%/cache keys_zone=c:1m;
       log_format oidc "$uri $status $oidc_claim_sub [$error_reason]";
+      auth_jwt_claim_set $city address city;
       map $oidc_claim_roles $admin { "~\\badmin\\b" 1; }
       map $arg_idp $idp { yes idp; unknown other; default ""; }`,
     server: `
@@ -34,6 +37,12 @@ t.test('between other features', async (t) => {
       location = /any { satisfy any; allow 127.0.0.2; deny all; alias %%DIR%%/html/page.html; }
       location /none/ { satisfy any; allow 127.0.0.1; deny all; alias %%DIR%%/html/; }
       location /basic/ { satisfy any; auth_basic realm; auth_basic_user_file %%DIR%%/users; alias %%DIR%%/html/; }
+      location /token/ { satisfy any; auth_jwt "" token=$arg_token; auth_jwt_key_file %%DIR%%/keys.json; alias %%DIR%%/html/; }
+      location /nested/ { auth_jwt off token=$oidc_id_token; add_header X-City $city; alias %%DIR%%/html/; }
+      location /checked/ {
+        auth_jwt "" token=$oidc_id_token; auth_jwt_key_file %%DIR%%/provider.json; auth_require $jwt_claim_email;
+        add_header X-City $city; alias %%DIR%%/html/;
+      }
       location /admin/ { auth_request /is-admin; alias %%DIR%%/html/; }
       location = /is-admin { internal; if ($admin = "") { return 403; } return 204; }
       location /page/ { error_page 401 /login-needed; alias %%DIR%%/html/; }
@@ -42,7 +51,15 @@ t.test('between other features', async (t) => {
       location /open/ { auth_oidc off; return 200 "open|$oidc_claim_sub"; }
       location /info/ { add_header X-Info $oidc_userinfo; alias %%DIR%%/html/; }
       `,
-    options: { files: { 'html/page.html': 'the page', users: 'jane:{PLAIN}secret\n' } },
+    provider: { key, claims: { address: { city: 'Bern' } } },
+    options: {
+      files: {
+        'html/page.html': 'the page',
+        users: 'jane:{PLAIN}secret\n',
+        'keys.json': JSON.stringify({ keys: [{ kty: 'oct', k: SECRET.toString('base64url'), alg: 'HS256' }] }),
+        'provider.json': JSON.stringify({ keys: [key] }),
+      },
+    },
   });
   const browser = new WebBrowser();
   await browser.visit(`${own}/`);
@@ -54,7 +71,7 @@ t.test('between other features', async (t) => {
     await provider.set({ claims: { name: 'Eve\r\nX-Injected: yes', email: null } });
     const eve = new WebBrowser();
     t.equal((await eve.visit(`${own}/proxy/x`, { headers: { 'X-Email': 'root@example.com' } })).text, 'nobody|Eve  X-Injected: yes|');
-    await provider.set({ claims: {} });
+    await provider.set({ claims: { address: { city: 'Bern' } } });
     t.equal((await new WebBrowser().visit(`${own}/proxy/x`, XHR)).status, 401);
   });
 
@@ -78,6 +95,20 @@ t.test('between other features', async (t) => {
     const basic = { ...XHR, headers: { ...XHR.headers, Authorization: `Basic ${Buffer.from('jane:secret').toString('base64')}` } };
     t.equal((await new WebBrowser().visit(`${own}/basic/page.html`, basic)).text, 'the page', 'so is a password');
     t.equal((await browser.visit(`${own}/basic/page.html`, XHR)).text, 'the page', 'and a session');
+  });
+
+  await t.test('tokens', async (t) => {
+    const text = [{ alg: 'HS256' }, { sub: 'program' }].map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')).join('.');
+    const token = `${text}.${createHmac('sha256', SECRET).update(text).digest('base64url')}`;
+    t.equal((await new WebBrowser().visit(`${own}/token/page.html?token=${token}`, { follow: 0 })).text, 'the page', 'a token is enough');
+    t.equal((await new WebBrowser().visit(`${own}/token/page.html?token=x`, { follow: 0 })).status, 302);
+    t.equal((await new WebBrowser().visit(`${own}/token/page.html?token=x`, XHR)).status, 401);
+    t.equal((await browser.visit(`${own}/token/page.html`, XHR)).text, 'the page', 'so is a session');
+    const bearer = await new WebBrowser().visit(`${own}/`, { headers: { Authorization: 'Bearer x' }, follow: 0 });
+    t.equal(bearer.status, 401, 'a program with a token is not led to a form');
+    t.equal((await browser.visit(`${own}/nested/page.html`)).header('x-city'), 'Bern');
+    const checked = await browser.visit(`${own}/checked/page.html`);
+    t.strictSame([checked.status, checked.header('x-city')], [200, 'Bern']);
   });
 
   await t.test('subrequests, error pages, names with variables', async (t) => {

@@ -28,7 +28,7 @@ const provider = new Provider(issuer, {
   clients: settings.clients,
   jwks: settings.jwks,
   cookies: { keys: ['for tests alone'] },
-  claims: { openid: ['sub', 'sid'], email: ['email'], profile: ['name', 'roles', 'padding'] },
+  claims: { openid: ['sub', 'sid'], email: ['email'], profile: ['name', 'roles', 'padding', 'address'] },
   conformIdTokenClaims: false,
   // Its own asks no addresses of this machine.
   fetch: (url, { dispatcher: _dispatcher, ...options }) => fetch(url, options),

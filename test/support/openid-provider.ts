@@ -25,6 +25,8 @@ export interface ProviderOptions {
   readonly form?: boolean;
   readonly features?: object;
   readonly claims?: object;
+  /** What it signs with at first. */
+  readonly key?: object;
 }
 
 export const CLIENT_ID = 'sluice';
@@ -46,7 +48,7 @@ export class OpenIdProvider {
   private constructor(port: number, options: ProviderOptions) {
     this.port = port;
     this.#options = options;
-    this.#keys = [signingKey()];
+    this.#keys = [options.key ?? signingKey()];
   }
 
   static async start(t: Scene, options: ProviderOptions): Promise<OpenIdProvider> {

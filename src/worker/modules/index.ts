@@ -7,7 +7,7 @@ import { apiModule } from './api/index.js';
 import { authApiKeyModule } from './auth-api-key/index.js';
 import { authBasicModule } from './auth-basic/index.js';
 import { authJwtModule } from './auth-jwt/index.js';
-import { authOidcModule } from './auth-oidc/index.js';
+import { authOidcLoginModule, authOidcModule } from './auth-oidc/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { authRequireModule } from './auth-require/index.js';
 import { autoindexModule } from './autoindex/index.js';
@@ -180,12 +180,13 @@ export const modules: readonly AnyModule[] = [
   accessModule,
   authBasicModule,
   authApiKeyModule,
-  authJwtModule,
   // What is asked next may look at who has logged in.
   authOidcModule,
+  authJwtModule,
   authRequestModule,
   // Behind all others, whose variables it may ask for.
   authRequireModule,
+  authOidcLoginModule,
   tryFilesModule,
   mirrorModule,
   // Content of any location.

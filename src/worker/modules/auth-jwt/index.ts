@@ -4,7 +4,7 @@ import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { claimText, memberAt, memberNamed } from '../../jose/claims.js';
-import type { TokenText } from '../../jose/unverified-token.js';
+import { readUnverified, type TokenText } from '../../jose/unverified-token.js';
 import { VerifiedToken } from '../../jose/verified-token.js';
 import { variableName } from '../../lookup/variable-name.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
@@ -38,7 +38,17 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
 }
 
 const checkerAt = (location: LocationRuntime): JwtChecker | undefined => checkers.get(location.conf(slot));
-const textOf = (r: Request): TokenText | undefined => tokenText(r, checkerAt);
+const textOf = (r: Request): TokenText | undefined => tokenText(r, checkerAt) ?? sessionText(r);
+
+/** The only token that is read without a check here: `auth_oidc` has checked it. */
+const ID_TOKEN = /^\$(?:oidc_id_token|\{oidc_id_token\})$/;
+
+/** What the session's ID token says, with `auth_jwt off token=$oidc_id_token`. */
+function sessionText(r: Request): TokenText | undefined {
+  const { asked } = r.location.conf(slot);
+  const token = asked?.realm.constant === 'off' && ID_TOKEN.test(asked.token?.text ?? '') ? asked.token!.eval(r) : '';
+  return token === '' ? undefined : readUnverified(token);
+}
 
 const mainScope = defineScope({
   fields: {},

@@ -6,6 +6,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { WorkerEnv } from '../../env.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
+import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
@@ -92,24 +93,34 @@ function httpBlock(block: Block): Block {
 /** The host of a URL, an address of IPv6 without its brackets. */
 const hostOf = (url: string): string => /^https:\/\/(?:\[([^\]]*)\]|([^/:?]*))/i.exec(url)?.slice(1).join('') ?? '';
 
-// NGINX Plus: ngx_http_oidc_module's handler of the access phase.
-function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Result {
-  const answered = providers.answer(r);
-  if (answered !== DECLINED) {
-    return answered;
-  }
+/** The provider that is to let a request in; undefined: none. A number is the status of a request whose provider is not known. */
+function providerFor(r: Request, conf: Readonly<Settings>, providers: Providers): Provider | 500 | undefined {
   const name = conf.provider?.eval(r) ?? 'off';
   if (name === 'off' || name === '') {
-    return DECLINED;
+    return undefined;
   }
   const provider = providers.all.get(name);
   if (provider === undefined) {
     r.log(ERROR, `oidc provider "${name}" not found`);
     return 500;
   }
+  return provider;
+}
+
+// NGINX Plus: ngx_http_oidc_module's handler of the access phase.
+function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Result {
+  const answered = providers.answer(r);
+  if (answered !== DECLINED) {
+    return answered;
+  }
+  const provider = providerFor(r, conf, providers);
+  if (provider === undefined || typeof provider === 'number') {
+    return provider ?? DECLINED;
+  }
   const session = provider.sessions.find(r);
   if (session === undefined) {
-    return askForLogin(r, provider);
+    // Where one of several is enough, the others are asked first: nobody is led away who may come in.
+    return r.location.settings.satisfy === 'any' ? DECLINED : askForLogin(r, provider);
   }
   loginFor(r).session = session;
   if (Date.now() >= session.refreshAt) {
@@ -119,6 +130,12 @@ function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Res
     tell(r, `a session of "${session.data.sub}"`);
   }
   return OK;
+}
+
+/** Runs behind all others: with `satisfy any`, nobody has let the request in. */
+function handleLast(r: Request, conf: Readonly<Settings>, providers: Providers): Result {
+  const provider = r.location.settings.satisfy === 'any' ? providerFor(r, conf, providers) : undefined;
+  return typeof provider === 'object' ? askForLogin(r, provider) : DECLINED;
 }
 
 /** Puts cookies of logins, logouts and refreshes into the response. */
@@ -156,11 +173,14 @@ function install({ providers }: Readonly<MainSettings>, http: HttpRuntime, env: 
   }
 }
 
+const slot = new LocationSlot<Settings>();
+
 /** Has users log in at OpenID Providers. NGINX Plus: ngx_http_oidc_module. */
 export const authOidcModule = defineModule({
   name: 'auth_oidc',
   main: mainScope,
   location: scope,
+  slot,
   variables,
   installMain: install,
   installLocation({ provider }, { server }) {
@@ -183,4 +203,16 @@ export const authOidcModule = defineModule({
     },
   },
   headerFilter: (_conf, _env, { server: { http } }) => (providersOf(http).all.size === 0 ? undefined : headerFilter),
+});
+
+/** Leads browsers to the login where `satisfy any` has asked all others before. */
+export const authOidcLoginModule = defineModule({
+  name: 'auth_oidc_login',
+  phases: {
+    access(_conf, _env, location) {
+      const conf = location.conf(slot);
+      const providers = providersOf(location.server.http);
+      return conf.provider === undefined ? undefined : (r) => handleLast(r, conf, providers);
+    },
+  },
 });

@@ -11,6 +11,10 @@ export function isNavigation(r: Request): boolean {
   if (r.header('upgrade') !== undefined || r.header('x-requested-with')?.toLowerCase() === 'xmlhttprequest') {
     return false;
   }
+  // No browser sends a token by itself.
+  if (/^bearer /i.test(r.header('authorization') ?? '')) {
+    return false;
+  }
   const mode = r.header('sec-fetch-mode');
   if (mode !== undefined) {
     return mode === 'navigate';
