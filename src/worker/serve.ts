@@ -38,6 +38,9 @@ export function serve(worker: WorkerProcess): Server {
     storeSettings === undefined
       ? undefined
       : new SharedStore(storeSettings, worker.log, zones.counters.meters.meter(storeKind, storeSettings.name), worker.slot !== 0);
+  if (store !== undefined) {
+    closers.push(() => store.close());
+  }
   const env: WorkerEnv = {
     slot: worker.slot,
     workers: worker.process.workerProcesses,
@@ -104,9 +107,6 @@ export function serve(worker: WorkerProcess): Server {
       closer();
     }
   };
-  if (store !== undefined) {
-    closers.push(() => store.close());
-  }
   return {
     start() {
       store?.start();

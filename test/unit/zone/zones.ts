@@ -6,4 +6,4 @@ export const keyOf = (text: string) => ({ text, constant: undefined, eval: () =>
 
 /** One request a second. */
 export const rate = { name: 'rate', kind: rateZone, bytes: 1 << 20, data: { rate: 1000, key: keyOf('$key'), sync: false } };
-export const conn = { name: 'conn', kind: connZone, bytes: 1 << 20, data: { key: keyOf('$key') } };
+export const conn = { name: 'conn', kind: connZone, bytes: 1 << 20, data: { key: keyOf('$key'), sync: false } };

@@ -2,8 +2,9 @@ import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
 import { LIMIT, type MeterKind } from '../../../shared/zone/meter-kinds.js';
-import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
+import type { SharedStore } from '../../fleet/shared-store.js';
+import { storeKey } from '../../fleet/store-key.js';
 import type { LimitSettings } from '../../http/limits/limit-settings.js';
 import { LimitedLocation } from '../../http/limits/limited-location.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
@@ -11,7 +12,9 @@ import type { Request } from '../../http/request/request.js';
 import { printable } from '../../http/request/trace.js';
 import { type ClientTask, lastingSlot } from '../../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, type Result } from '../../task/codes.js';
-import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL } from './zone.js';
+import { type ProtocolRuntime, runtimePart } from '../../task/protocol-runtime.js';
+import { FleetPlaces, type Place, type PlaceAsker } from './fleet-places.js';
+import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL, LIMITED } from './zone.js';
 
 /** The merged settings of a location. */
 export interface Settings extends LimitSettings {
@@ -33,14 +36,20 @@ const MAX_KEY = 255;
  */
 const RETRY_PAUSES = [3, 5, 12, 30];
 
+/** The same among machines. */
+const FLEET_PAUSE = 12;
+/** The fleet's store is lost, and nothing else decides. */
+const UNDECIDED = 4;
+const NONE: readonly Place[] = [];
+
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler, ngx_stream_limit_conn_handler. */
 export function limitConnections(
   conf: Readonly<Settings>,
   env: WorkerEnv,
-  meters: Meters | null,
+  runtime: ProtocolRuntime,
   kind: MeterKind,
 ): (task: ClientTask) => Result {
-  const location = new LocationLimits(conf, env, meters, kind);
+  const location = new LocationLimits(conf, env, runtime, kind);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;
@@ -58,11 +67,34 @@ export function limitConnections(
   };
 }
 
+const part = runtimePart<{ places: FleetPlaces | undefined }>(() => ({ places: undefined }));
+
+/** The places of an `http` or `stream` block. */
+function placesOf(env: WorkerEnv, runtime: ProtocolRuntime, store: SharedStore, kind: MeterKind): FleetPlaces {
+  const own = part(runtime);
+  if (own.places === undefined) {
+    const places = new FleetPlaces(store, kind.id);
+    own.places = places;
+    env.onClose(() => places.close());
+  }
+  return own.places;
+}
+
 class LocationLimits extends LimitedLocation<Settings> {
   readonly zones: readonly ConnZone[];
+  /** The way to the store; undefined where all limits are this machine's alone. */
+  readonly fleet: FleetPlaces | undefined;
+  /** What keys of the store have of each zone; undefined for those of this machine alone. */
+  readonly shared: readonly (string | undefined)[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null, kind: MeterKind) {
+  constructor(conf: Readonly<Settings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind) {
     super(conf, env);
+    const { meters } = runtime;
+    const { store } = env;
+    this.shared = conf.limits.map(({ zone }) => (store !== undefined && zone.data.sync ? storeKey(zone.name) : undefined));
+    if (store !== undefined && this.shared.some((name) => name !== undefined)) {
+      this.fleet = placesOf(env, runtime, store, kind);
+    }
     this.zones = conf.limits.map(({ zone, max }) => {
       const opened = env.zones.open(zone);
       opened.limit(max);
@@ -73,7 +105,7 @@ class LocationLimits extends LimitedLocation<Settings> {
 }
 
 /** One request: it waits for the decision, and is then counted until it ends. */
-class Entry implements ZoneJob {
+class Entry implements ZoneJob, PlaceAsker {
   readonly #r: ClientTask;
   readonly #location: LocationLimits;
   readonly #keys: readonly string[];
@@ -81,6 +113,10 @@ class Entry implements ZoneJob {
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
+  /** Its places among those of the fleet. */
+  places: readonly Place[] = NONE;
+  /** The store has been asked once more after it refused. */
+  #askedAgain = false;
   /** The request of the same connection that the refused one waits for. */
   #former: ClientTask | undefined = undefined;
 
@@ -98,6 +134,14 @@ class Entry implements ZoneJob {
         return false;
       }
     }
+    const { fleet } = this.#location;
+    if (fleet !== undefined) {
+      this.places = this.#placesOfFleet(fleet);
+      if (!fleet.areFree(this.places)) {
+        return false;
+      }
+      fleet.take(this.places);
+    }
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] !== '') {
         zones[i]!.enterNow(this.#keys[i]!);
@@ -108,14 +152,14 @@ class Entry implements ZoneJob {
   }
 
   work(): void {
-    const { zones, conf } = this.#location;
+    const { zones } = this.#location;
     this.#code = ENTERED;
     this.#former = undefined;
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] === '') {
         continue;
       }
-      this.#code = zones[i]!.enter(this.#keys[i]!, conf.limits[i]!.max);
+      this.#code = zones[i]!.enter(this.#keys[i]!, this.#maxOf(i));
       if (this.#code === ENTERED) {
         continue;
       }
@@ -149,6 +193,64 @@ class Entry implements ZoneJob {
       }
       return;
     }
+    const { fleet } = this.#location;
+    if (fleet === undefined) {
+      this.#entered();
+      return;
+    }
+    this.places = this.#placesOfFleet(fleet);
+    if (this.places.length === 0) {
+      this.#entered();
+    } else if (fleet.store.up) {
+      fleet.ask(this);
+    } else {
+      this.undecided();
+    }
+  }
+
+  placed(): void {
+    this.#entered();
+  }
+
+  full(place: number): void {
+    const { fleet, shared } = this.#location;
+    const r = this.#r;
+    // As with other workers: a machine may not have said yet that a request of this client ended.
+    if (!this.#askedAgain && !r.finished && !r.main.finished) {
+      this.#askedAgain = true;
+      setTimer(() => fleet!.ask(this), FLEET_PAUSE);
+      return;
+    }
+    this.#leaveZones();
+    let left = place;
+    this.#refusing = shared.findIndex((name, i) => name !== undefined && this.#keys[i] !== '' && left-- === 0);
+    this.#code = LIMITED;
+    this.#refuseUnlessGone();
+  }
+
+  undecided(): void {
+    const fleet = this.#location.fleet!;
+    const { store } = fleet;
+    if (store.settings.failure === 'local') {
+      store.countLocal();
+      fleet.take(this.places);
+      this.#entered();
+      return;
+    }
+    this.#leaveZones();
+    this.#refusing = this.#location.shared.findIndex((name) => name !== undefined);
+    this.#code = UNDECIDED;
+    this.#refuseUnlessGone();
+  }
+
+  #refuseUnlessGone(): void {
+    if (!this.#r.finished && !this.#r.main.finished) {
+      this.#refuse();
+    }
+  }
+
+  #entered(): void {
+    const r = this.#r;
     // The client may have left in the meantime.
     if (r.main.finished) {
       this.#leave();
@@ -158,6 +260,26 @@ class Entry implements ZoneJob {
     if (!r.finished) {
       r.resume(DECLINED);
     }
+  }
+
+  #placesOfFleet(fleet: FleetPlaces): Place[] {
+    const { shared, conf } = this.#location;
+    const places: Place[] = [];
+    for (let i = 0; i < shared.length; i++) {
+      if (shared[i] !== undefined && this.#keys[i] !== '') {
+        places.push({ held: fleet.held(shared[i]!, this.#keys[i]!), max: conf.limits[i]!.max });
+      }
+    }
+    return places;
+  }
+
+  /** How many this machine may hold: a part of the limit while the store is lost. */
+  #maxOf(limit: number): number {
+    const { conf, fleet, shared } = this.#location;
+    const { max } = conf.limits[limit]!;
+    return fleet === undefined || fleet.store.up || shared[limit] === undefined
+      ? max
+      : Math.max(1, Math.floor(max / fleet.store.settings.divisor));
   }
 
   #trace(outcome: string): void {
@@ -241,6 +363,13 @@ class Entry implements ZoneJob {
   }
 
   #leave(): void {
+    this.#leaveZones();
+    if (this.places.length > 0) {
+      this.#location.fleet!.leave(this.places);
+    }
+  }
+
+  #leaveZones(): void {
     const { zones } = this.#location;
     for (let i = 0; i < zones.length; i++) {
       if (this.#keys[i] !== '') {
@@ -254,7 +383,9 @@ class Entry implements ZoneJob {
     const { conf, zones, env } = this.#location;
     const { name } = zones[this.#refusing]!;
     this.#trace(`refused with ${conf.status}`);
-    if (this.#code !== FULL) {
+    if (this.#code === UNDECIDED) {
+      r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''}, the shared store is lost, by zone "${name}"`);
+    } else if (this.#code !== FULL) {
       r.log(conf.logLevel, `limiting connections${conf.dryRun ? ', dry run,' : ''} by zone "${name}"`);
     } else {
       env.log.log(CRIT, `ngx_slab_alloc() failed: no memory in limit_conn_zone "${name}"`);

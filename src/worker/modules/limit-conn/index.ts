@@ -4,10 +4,10 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
 import { limitConnKind, type MeterKind, streamLimitConnKind } from '../../../shared/zone/meter-kinds.js';
-import type { Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
 import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { limitConnections, type Settings, STATUS } from './handler.js';
 import { type ConnData, connZone } from './zone.js';
 
@@ -20,7 +20,7 @@ const scope = defineSharedScope<Settings>({
     ...limitFields,
   },
   directives: {
-    limit_conn_zone: { in: In.HTTP | In.STREAM, args: 2, set: (_conf, node, ctx) => defineZone(node, ctx) },
+    limit_conn_zone: { in: In.HTTP | In.STREAM, args: [2, 3], set: (_conf, node, ctx) => defineZone(node, ctx) },
     limit_conn: { in: ANYWHERE, args: 2, set: (conf, node, ctx) => addLimit(conf, node, ctx) },
     ...limitDirectives('limit_conn', In.STREAM | In.STREAM_SERVER),
   },
@@ -37,10 +37,14 @@ function defineZone(node: DirectiveNode, ctx: SharedContext): void {
   if (name === '') {
     ctx.fail('"limit_conn_zone" must have "zone" parameter');
   }
+  const sync = node.args[2] === 'sync';
+  if (node.args.length === 3 && !sync) {
+    ctx.fail(`invalid parameter "${node.args[2]}"`, { arg: 2 });
+  }
   const known = ctx.zone(connZone, name);
   const { data } = known as { data: ConnData | undefined };
   if (data === undefined || known.bytes !== bytes) {
-    ctx.zone(connZone, name, { bytes, data: { key } });
+    ctx.zone(connZone, name, { bytes, data: { key, sync } });
   } else {
     ctx.fail(`limit_conn_zone "${name}" is already bound to key "${data.key.text}"`);
   }
@@ -67,14 +71,14 @@ const variables: readonly SharedVariable[] = [{ name: 'limit_conn_status', cache
 
 type Handler = ReturnType<typeof limitConnections> | undefined;
 
-const build = (conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null, kind: MeterKind): Handler =>
-  conf.limits.length === 0 ? undefined : limitConnections(conf, env, meters, kind);
+const build = (conf: Readonly<Settings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind): Handler =>
+  conf.limits.length === 0 ? undefined : limitConnections(conf, env, runtime, kind);
 
 /** Limits how many requests or sessions are under way for each key. nginx: ngx_http_limit_conn_module, ngx_stream_limit_conn_module. */
 export const limitConnModule = defineModule({
   name: 'limit_conn',
   location: scope,
   variables,
-  phases: { preaccess: (conf, env, { server }) => build(conf, env, server.meters, limitConnKind) },
-  stream: { variables, phases: { preaccess: (conf, env, server) => build(conf, env, server.meters, streamLimitConnKind) } },
+  phases: { preaccess: (conf, env, { server }) => build(conf, env, server.http, limitConnKind) },
+  stream: { variables, phases: { preaccess: (conf, env, server) => build(conf, env, server.stream, streamLimitConnKind) } },
 });

@@ -8,6 +8,8 @@ import type { ClientTask } from '../../task/client-task.js';
 /** What a zone of connections is keyed by. */
 export interface ConnData {
   readonly key: ComplexValue<ClientTask>;
+  /** The machines of a fleet count together. */
+  readonly sync: boolean;
 }
 
 /**
