@@ -226,8 +226,8 @@ export class Http3Scene {
   }
 
   /** A client connects. */
-  connect(): MemoryQuic {
-    const quic = new MemoryQuic();
+  connect(protocol = 'h3'): MemoryQuic {
+    const quic = new MemoryQuic(protocol);
     const address = this.http.listeners[0]!.addresses[0]!;
     const connection = new Http3Connection(this.host, quic, address, ++this.#serial, undefined, {
       tls: undefined,

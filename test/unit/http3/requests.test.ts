@@ -217,3 +217,31 @@ t.test('bodies', async (t) => {
   t.equal(client.end, undefined);
   t.equal(framesOf(asked.bytes).length, 3);
 });
+
+t.test('HTTP/0.9 over QUIC', async (t) => {
+  const scene = await Http3Scene.of(t, CONF, { 'index.html': '<p>', big: 'b'.repeat(100_000) });
+  for (const { settings } of scene.http.servers) {
+    settings.http3Hq = true;
+  }
+  const client = scene.connect('hq-interop');
+  t.equal(client.streams.size, 0, 'nothing is said before');
+  let id = -4;
+  for (const [line, body] of [
+    ['GET /\r\n', '<p>'],
+    ['GET /text', 'a text'],
+    ['GET /big\n', 'b'.repeat(100_000)],
+    ['GET /empty\r\n', ''],
+  ] as const) {
+    const stream = client.open((id += 4)).send(Buffer.from(line), true, 3);
+    await until(() => stream.ended);
+    t.equal(stream.bytes.toString(), body);
+  }
+  for (const line of ['POST /\r\n', 'GET / HTTP/1.1\r\n', 'nonsense']) {
+    const stream = client.open((id += 4)).send(Buffer.from(line), true);
+    t.equal(stream.resetCode, H3_ERROR.GENERAL_PROTOCOL_ERROR);
+    t.equal(stream.bytes.length, 0);
+  }
+  t.match(scene.accessLog, /"GET \/" 200 3 /);
+  client.open(2).send(Buffer.from([0]));
+  t.equal(client.end?.code, H3_ERROR.STREAM_CREATION_ERROR);
+});

@@ -42,6 +42,9 @@ export class ClientStream implements QuicStreamHandler {
     const piece = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, length);
     this.#quic.consumed(length);
     c.arrived(length);
+    if (c.hq) {
+      c.fail(H3_ERROR.STREAM_CREATION_ERROR, 'uni stream in hq mode');
+    }
     if (!c.open) {
       return;
     }

@@ -20,8 +20,11 @@ import { FloodGuard } from '../multiplexed/flood.js';
 import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
+import type { Channel } from './channel.js';
 import { ClientStream, type ClientStreams } from './client-stream.js';
+import { HqChannel } from './hq-channel.js';
 import { OwnStreams, TABLE_CAPACITY } from './own-streams.js';
+import { RejectedStream } from './rejected-stream.js';
 import { RequestChannel } from './request-channel.js';
 import type { Http3Stream } from './stream.js';
 
@@ -44,6 +47,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   readonly action = 'processing HTTP/3 connection';
   readonly descriptor = -1;
   readonly host: ConnectionHost;
+  /** The client speaks HTTP/0.9, by the name of `hq-interop`, in place of HTTP/3. */
+  readonly hq: boolean;
   /** The name that the handshake was for, when a server answers to it. */
   readonly serverName: string | undefined;
   readonly flood: FloodGuard;
@@ -61,7 +66,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   // --- streams
   readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
-  readonly #channels = new Map<number, RequestChannel>();
+  readonly #channels = new Map<number, Channel>();
   readonly #requests = new Set<Http3Stream>();
   /** The identifier of the first request that no stream has been opened for. */
   #nextId = 0;
@@ -84,6 +89,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     super(endsOf(quic), address, id, debugClients, opened);
     this.host = host;
     this.#quic = quic;
+    this.hq = quic.protocol === 'hq-interop';
     this.serverName = opened.tls?.serverName;
     this.#idleSince = this.acceptedAt;
     this.#deadline = new Deadline(this);
@@ -99,7 +105,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** Begins, after it has said what it takes. */
   start(): void {
     this.noteAccept();
-    this.#own.open(this.server.settings.http3MaxConcurrentStreams);
+    this.established();
     if (this.host.draining) {
       this.drain();
     }
@@ -112,7 +118,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   established(): void {
-    if (this.open) {
+    if (this.open && !this.hq) {
       this.#own.open(this.server.settings.http3MaxConcurrentStreams);
     }
   }
@@ -129,12 +135,11 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (quic.unidirectional) {
       return new ClientStream(this, quic);
     }
-    const channel = new RequestChannel(this, quic);
-    this.#channels.set(quic.id, channel);
     if (this.#goaway !== -1 && quic.id >= this.#goaway) {
-      channel.fail(H3_ERROR.REQUEST_REJECTED);
-      return channel;
+      return new RejectedStream(this, quic);
     }
+    const channel = this.hq ? new HqChannel(this, quic) : new RequestChannel(this, quic);
+    this.#channels.set(quic.id, channel);
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
     const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.settings;
     const count = this.#nextId / 4;
@@ -146,7 +151,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   /** A stream for a request is over in both directions. */
-  channelClosed({ quic }: RequestChannel): void {
+  channelClosed({ quic }: Channel): void {
     if (this.#channels.delete(quic.id)) {
       this.#settle();
     }

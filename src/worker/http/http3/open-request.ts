@@ -7,20 +7,20 @@ import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { Request } from '../request/request.js';
 import { REQUEST_HEADER_TOO_LARGE } from '../syntax/head-parser.js';
 import { RequestHead } from '../syntax/request-head.js';
+import type { Channel } from './channel.js';
 import type { Http3Connection } from './connection.js';
-import type { RequestChannel } from './request-channel.js';
 import { Http3Stream } from './stream.js';
 
 // One for all connections: a section is read without a pause.
 const reader = new RequestReader(3);
 
-function makeRequest(c: Http3Connection, channel: RequestChannel): Http3Stream {
+/** Makes the request of a stream. */
+export function makeRequest(c: Http3Connection, channel: Channel): Http3Stream {
   c.requests++;
   const stream = new Http3Stream(c, channel.quic);
   stream.request = new Request(stream, c.server, new RequestHead(), null, performance.now());
   channel.begins(stream);
   c.requestBegins(stream);
-  reader.begin(stream.request, c.serverName);
   return stream;
 }
 
@@ -28,9 +28,10 @@ function makeRequest(c: Http3Connection, channel: RequestChannel): Http3Stream {
  * Runs the request of a header section of `length` bytes, whose beginning the decoder has read; `ended`: no body follows. nginx:
  * ngx_http_v3_process_request_header.
  */
-export function openRequest(c: Http3Connection, channel: RequestChannel, length: number, ended: boolean): void {
+export function openRequest(c: Http3Connection, channel: Channel, length: number, ended: boolean): void {
   const stream = makeRequest(c, channel);
   const r = stream.request;
+  reader.begin(r, c.serverName);
   stream.inClosed = ended;
   c.flood.useful(length);
   const code = c.decoder.decode(length, c.fieldLimits, reader);
@@ -48,20 +49,22 @@ export function openRequest(c: Http3Connection, channel: RequestChannel, length:
     beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, length);
     return;
   }
-  beginRequest(stream, reader, isDisabled(r) ? 421 : reader.finish(ended), length);
+  beginRequest(stream, reader, isDisabled(c, r) ? 421 : reader.finish(ended), length);
 }
 
 /** Refuses a request whose header section is too long to be read. */
-export function refuseTooLarge(c: Http3Connection, channel: RequestChannel, problem: string): void {
+export function refuseTooLarge(c: Http3Connection, channel: Channel, problem: string): void {
   const stream = makeRequest(c, channel);
   c.willNotRead(channel.quic.id);
+  reader.begin(stream.request, c.serverName);
   stream.request.log(INFO, problem);
   beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, 0);
 }
 
-/** The server that the request names does not speak HTTP/3. */
-function isDisabled(r: Request): boolean {
-  if (r.server.settings.http3) {
+/** The server that the request names does not speak the protocol of the connection. */
+export function isDisabled(c: Http3Connection, r: Request): boolean {
+  const { http3, http3Hq } = r.server.settings;
+  if (c.hq ? http3Hq : http3) {
     return false;
   }
   r.log(INFO, 'client attempted to request the server name for which the negotiated protocol is disabled');

@@ -1,15 +1,12 @@
-// Longer than most: how what comes on one stream is taken apart, step by step.
 import { Buffer } from 'node:buffer';
 import { INFO } from '../../../shared/log/level.js';
-import type { QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
-import { Deadline, type Expiring } from '../../time/deadline.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { CAME, FrameReader } from '../http3-frames/frame-reader.js';
 import { FRAME, H3_ERROR, isHttp2Frame } from '../http3-frames/protocol.js';
 import { SECTION } from '../http3-frames/qpack/section-decoder.js';
 import { TrailerCheck } from '../multiplexed/trailer-check.js';
-import type { Http3Connection } from './connection.js';
+import { Channel } from './channel.js';
 import { openRequest, refuseTooLarge } from './open-request.js';
-import type { Http3Stream } from './stream.js';
 
 /** What a section may take beside its fields, as with HTTP/2. */
 const SECTION_EXTRA = 512;
@@ -24,9 +21,7 @@ const trailerCheck = new TrailerCheck();
  * What comes on a stream for a request: a header section, a body, trailers. The request begins with its section. nginx:
  * ngx_http_v3_process_request, ngx_http_v3_request_body_filter.
  */
-export class RequestChannel implements QuicStreamHandler, Expiring {
-  readonly quic: QuicStream;
-  readonly #c: Http3Connection;
+export class RequestChannel extends Channel {
   readonly #frames = new FrameReader();
   #expect: number = Expect.HEAD;
   /** The section that is coming, or that waits for the client's encoder. */
@@ -36,50 +31,34 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
   /** How many insertions the section that waits needs. */
   required = 0;
   /** What came behind a section that waits. */
-  #behind: Buffer[] = [];
+  readonly #behind = new Gathered();
   #ended = false;
   /** The end of the piece that is read. */
   #pieceEnd = 0;
-  /** Nothing that comes is looked at any more. */
-  #over = false;
-  #stream: Http3Stream | null = null;
-  readonly #deadline: Deadline;
-
-  constructor(connection: Http3Connection, quic: QuicStream) {
-    this.#c = connection;
-    this.quic = quic;
-    this.#deadline = new Deadline(this);
-    this.#deadline.set(performance.now(), connection.server.settings.clientHeaderTimeout);
-  }
-
-  /** The request, once it has begun. */
-  get stream(): Http3Stream | null {
-    return this.#stream;
-  }
 
   // ---------------------------------------------------------------- what comes in
 
   received(bytes: Uint8Array, end: boolean): void {
     const piece = asBuffer(bytes);
-    if (this.#over) {
+    if (this.over) {
       this.quic.consumed(piece.length);
       return;
     }
-    this.#c.arrived(piece.length);
+    this.c.arrived(piece.length);
     this.#ended = end;
     if (this.#blocked) {
-      this.#behind.push(Buffer.from(piece));
-      return;
+      this.#behind.add(piece, 0, piece.length);
+    } else {
+      this.#read(piece);
     }
-    this.#read(piece);
   }
 
   #read(bytes: Buffer): void {
-    const c = this.#c;
+    const { c } = this;
     const frames = this.#frames;
     this.#pieceEnd = bytes.length;
     let at = 0;
-    while (at < bytes.length && !this.#over && c.open) {
+    while (at < bytes.length && !this.over && c.open) {
       const came = frames.read(bytes, at, bytes.length);
       const before = at;
       at = frames.next;
@@ -95,13 +74,11 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
         this.#section(bytes);
       }
       if (this.#blocked) {
-        if (at < bytes.length) {
-          this.#behind.push(Buffer.from(bytes.subarray(at)));
-        }
+        this.#behind.add(bytes, at, bytes.length);
         return;
       }
     }
-    if (this.#ended && !this.#over && c.open) {
+    if (this.#ended && !this.over && c.open) {
       this.#end();
     }
   }
@@ -109,7 +86,7 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
   /** The type and the length of a frame are known. */
   #frameHead(): void {
     const { type, length } = this.#frames;
-    const c = this.#c;
+    const { c } = this;
     switch (type) {
       case FRAME.DATA:
         if (this.#expect !== Expect.BODY) {
@@ -153,13 +130,13 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
 
   #body(bytes: Buffer): void {
     const { start, end, left } = this.#frames;
-    const stream = this.#stream;
+    const { stream } = this;
     if (stream === null || stream.closed) {
       this.quic.consumed(end - start);
       return;
     }
     if (!stream.input.ignoring) {
-      this.#c.flood.useful(end - start);
+      this.c.flood.useful(end - start);
     }
     stream.bodyCame(end - start);
     stream.input.data(bytes, start, end, left);
@@ -183,7 +160,7 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
 
   /** A section is whole: it begins the request or ends its body, unless it has to wait. */
   #decode(): void {
-    const c = this.#c;
+    const { c } = this;
     const { decoder } = c;
     const block = this.#block as Buffer;
     const code = decoder.begin(block, 0, this.#blockLength);
@@ -191,7 +168,7 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
       this.required = decoder.required;
       this.#blocked = c.block(this);
       if (this.#blocked && this.#expect === Expect.BODY) {
-        this.#deadline.set(performance.now(), c.server.settings.clientHeaderTimeout);
+        this.deadline.set(performance.now(), c.server.settings.clientHeaderTimeout);
       }
       return;
     }
@@ -207,41 +184,36 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
   }
 
   #undecodable(code: number): void {
-    const { decoder } = this.#c;
+    const { decoder } = this.c;
     if (code === SECTION.TOO_LARGE) {
       this.#tooLarge(decoder.problem);
     } else {
-      this.#c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, decoder.problem);
+      this.c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, decoder.problem);
     }
   }
 
   #open(length: number): void {
-    this.#deadline.clear();
+    this.deadline.clear();
     this.#expect = Expect.BODY;
-    openRequest(this.#c, this, length, this.#ended && this.#behind.length === 0 && this.#frames.next === this.#pieceEnd);
-  }
-
-  /** The request that its section makes. */
-  begins(stream: Http3Stream): void {
-    this.#stream = stream;
+    openRequest(this.c, this, length, this.#ended && this.#behind.length === 0 && this.#frames.next === this.#pieceEnd);
   }
 
   #tooLarge(problem: string): void {
-    this.#deadline.clear();
-    this.#over = true;
+    this.deadline.clear();
+    this.over = true;
     this.#block = null;
     if (this.#expect === Expect.HEAD) {
-      refuseTooLarge(this.#c, this, problem);
+      refuseTooLarge(this.c, this, problem);
     } else {
-      this.#c.note(INFO, problem);
+      this.c.note(INFO, problem);
       this.fail(H3_ERROR.EXCESSIVE_LOAD);
     }
   }
 
   /** The fields behind a body: nobody wants them. */
   #trailers(length: number): void {
-    const c = this.#c;
-    this.#deadline.clear();
+    const { c } = this;
+    this.deadline.clear();
     this.#expect = Expect.END;
     trailerCheck.malformed = false;
     const code = c.decoder.decode(length, c.fieldLimits, trailerCheck);
@@ -258,21 +230,21 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
 
   /** The client sends no more on the stream. */
   #end(): void {
-    const c = this.#c;
+    const { c } = this;
     if (this.#frames.within) {
       c.fail(H3_ERROR.FRAME_ERROR, 'client ended a stream within a frame');
     } else if (this.#expect === Expect.HEAD) {
       c.note(INFO, 'client prematurely closed stream');
       this.fail(H3_ERROR.REQUEST_INCOMPLETE);
     } else {
-      this.#over = true;
-      this.#stream?.inputEnded();
+      this.over = true;
+      this.stream?.inputEnded();
     }
   }
 
   /** The client's encoder has said more: what waited for it may go on. */
   unblock(): void {
-    if (!this.#blocked || this.#over || !this.#c.open) {
+    if (!this.#blocked || this.over || !this.c.open) {
       return;
     }
     this.#pieceEnd = this.#frames.next;
@@ -280,97 +252,19 @@ export class RequestChannel implements QuicStreamHandler, Expiring {
     if (this.#blocked) {
       return;
     }
-    const behind = this.#behind;
-    this.#behind = [];
-    this.#read(behind.length === 1 ? behind[0]! : Buffer.concat(behind));
+    const behind = Buffer.concat(this.#behind.take());
+    this.#read(behind);
   }
 
-  // ---------------------------------------------------------------- the end
-
-  /** Breaks the stream off for what the client did, with an error code of HTTP/3. */
-  fail(code: number): void {
-    this.#giveUp();
-    const enough = !this.#c.flood.broken();
-    if (this.#stream === null || this.#stream.closed) {
-      this.quic.stopReceiving(code);
-      this.quic.reset(code);
-    } else {
-      this.#stream.fail(code);
+  protected override forget(): void {
+    if (!this.over && (this.#expect === Expect.HEAD || this.#blocked)) {
+      this.c.willNotRead(this.quic.id);
     }
-    if (enough) {
-      this.#c.tooManyBroken();
-    }
-  }
-
-  /** No request comes of it any more. */
-  #giveUp(): void {
-    const c = this.#c;
-    if (!this.#over && (this.#expect === Expect.HEAD || this.#blocked)) {
-      c.willNotRead(this.quic.id);
-    }
-    this.#over = true;
     this.#block = null;
-    this.#behind = [];
-    this.#deadline.close();
-    c.unblocked(this);
-  }
-
-  /** The client does not end a header section in time. */
-  expired(): void {
-    this.#c.note(INFO, 'client timed out (110: Connection timed out)');
-    this.fail(H3_ERROR.GENERAL_PROTOCOL_ERROR);
-  }
-
-  drained(): void {
-    this.#stream?.windowOpened();
-  }
-
-  finished(): void {}
-
-  wasReset(code: number): void {
-    this.#gone(code);
-  }
-
-  refused(code: number): void {
-    this.#gone(code);
-  }
-
-  /** The client gives the stream up. */
-  #gone(code: number): void {
-    const c = this.#c;
-    const stream = this.#stream;
-    this.#giveUp();
-    this.quic.stopReceiving(H3_ERROR.REQUEST_CANCELLED);
-    this.quic.reset(H3_ERROR.REQUEST_CANCELLED);
-    if (stream?.closed) {
-      c.idleFrame();
-      return;
-    }
-    const enough = !c.flood.broken();
-    if (stream !== null) {
-      stream.request.log(INFO, goneText(this.quic.id, code));
-      stream.gone();
-    }
-    if (enough) {
-      c.tooManyBroken();
-    }
-  }
-
-  closed(): void {
-    this.#giveUp();
-    this.#c.channelClosed(this);
-    const stream = this.#stream;
-    if (stream !== null && !stream.answeredEarly) {
-      stream.gone();
-    }
+    this.#behind.clear();
+    this.c.unblocked(this);
   }
 }
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-
-function goneText(streamId: number, code: number): string {
-  return code === H3_ERROR.REQUEST_CANCELLED
-    ? `client canceled stream ${streamId}`
-    : `client terminated stream ${streamId} with status ${code}`;
-}

@@ -27,10 +27,13 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   /** Its turn comes when the client makes room. */
   #blocked = false;
   #queued = false;
+  /** Heads are sent, and bodies in frames: not so with HTTP/0.9. */
+  readonly #framed: boolean;
 
   constructor(connection: Http3Connection, quic: QuicStream) {
     super(connection, quic.id);
     this.#quic = quic;
+    this.#framed = !connection.hq;
   }
 
   protected override siblings(): Http3Stream[] {
@@ -61,11 +64,11 @@ export class Http3Stream extends RequestStream<Http3Connection> {
 
   protected override writeHead(r: Request, status: number, fin: boolean): number {
     this.c.host.env.logFiles.flushErrors();
-    return this.#hold(responseHead(r, status), fin);
+    return this.#hold(this.#framed ? responseHead(r, status) : NOTHING, fin);
   }
 
   protected override writeBare(status: number, fields: readonly string[], fin: boolean): number {
-    return this.#hold(bareHead(status, fields), fin);
+    return this.#hold(this.#framed ? bareHead(status, fields) : NOTHING, fin);
   }
 
   /** Keeps a head for what follows it. */
@@ -83,19 +86,19 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   #write(bytes: Buffer, end: boolean): void {
     const head = this.#head;
     this.#head = null;
-    this.#quic.write(head === null ? bytes : Buffer.concat([head, bytes]), end);
+    this.#quic.write(head === null || head.length === 0 ? bytes : Buffer.concat([head, bytes]), end);
   }
 
   #flushHead(): void {
     const head = this.#head;
-    if (head !== null) {
-      this.#head = null;
+    this.#head = null;
+    if (head !== null && head.length > 0) {
       this.#quic.write(head, false);
     }
   }
 
   protected override writeEnd(trailers: readonly string[]): number {
-    const section = trailers.length === 0 ? NOTHING : trailerSection(trailers);
+    const section = trailers.length === 0 || !this.#framed ? NOTHING : trailerSection(trailers);
     this.#write(section, true);
     return section.length;
   }
@@ -112,7 +115,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   }
 
   override put(chunk: Buffer | null, last: boolean): void {
-    this.#unframed = chunk === null ? 0 : chunk.length;
+    this.#unframed = chunk === null || !this.#framed ? 0 : chunk.length;
     super.put(chunk, last);
   }
 

@@ -1,0 +1,79 @@
+import { Buffer } from 'node:buffer';
+import { ERROR } from '../../../shared/log/level.js';
+import { asStatus } from '../../task/codes.js';
+import { checkClientCertificate } from '../../tls/request-check.js';
+import { H3_ERROR } from '../http3-frames/protocol.js';
+import type { Request } from '../request/request.js';
+import { refuseRequest, startRequest } from '../request/start-request.js';
+import { chooseServer } from '../serving/choose-server.js';
+import { takeHead } from '../serving/take-head.js';
+import { METHOD } from '../syntax/method.js';
+import { HTTP_09, REQUEST_LINE_AGAIN, REQUEST_LINE_OK, RequestLine } from '../syntax/request-line.js';
+import { normalizeUri } from '../syntax/uri.js';
+import { Channel } from './channel.js';
+import { isDisabled, makeRequest } from './open-request.js';
+
+const line = new RequestLine();
+
+/**
+ * What comes on a stream of `hq-interop`: the line of a request of HTTP/0.9, by which implementations of QUIC are tried without HTTP/3.
+ * nginx reads HTTP/1 there.
+ */
+export class HqChannel extends Channel {
+  #held: Buffer = Buffer.alloc(0);
+
+  override received(bytes: Uint8Array, end: boolean): void {
+    this.quic.consumed(bytes.length);
+    this.c.arrived(bytes.length);
+    if (this.over || !this.c.open) {
+      return;
+    }
+    const held = Buffer.concat([this.#held, bytes]);
+    // A line may end with the stream.
+    const whole = end && held.at(-1) !== 0x0a ? Buffer.concat([held, Buffer.from('\n')]) : held;
+    const code = line.scan(whole, 0, whole.length);
+    if (code === REQUEST_LINE_AGAIN && !end && held.length <= this.c.fieldLimits.field) {
+      this.#held = held;
+    } else if (code === REQUEST_LINE_OK && line.version === HTTP_09 && line.schemaStart === -1) {
+      this.#run(whole, end);
+    } else {
+      this.c.note(ERROR, 'client sent invalid request of HTTP/0.9');
+      this.fail(H3_ERROR.GENERAL_PROTOCOL_ERROR);
+    }
+  }
+
+  #run(bytes: Buffer, end: boolean): void {
+    const { c } = this;
+    this.deadline.clear();
+    this.over = true;
+    this.#held = Buffer.alloc(0);
+    const stream = makeRequest(c, this);
+    stream.inClosed = end;
+    const r = stream.request;
+    const { head } = r;
+    head.version = HTTP_09;
+    head.line = bytes.toString('latin1', line.start, line.end);
+    head.method = 'GET';
+    head.methodBit = METHOD.GET;
+    head.unparsedUri = bytes.toString('latin1', line.uriStart, line.uriEnd);
+    head.validUnparsedUri = true;
+    head.length = line.next - line.start;
+    const sound = normalizeUri(head.unparsedUri, r.server.settings.headLimits.mergeSlashes, head);
+    const status = isDisabled(c, r) ? 421 : sound ? chooseServer(r, c.serverName ?? '', c.serverName) : 400;
+    takeHead(r, head);
+    stream.action = undefined;
+    begin(r, status === 0 ? checkClientCertificate(r) : status);
+  }
+
+  protected override forget(): void {
+    this.#held = Buffer.alloc(0);
+  }
+}
+
+function begin(r: Request, status: number): void {
+  if (status === 0) {
+    startRequest(r);
+  } else {
+    refuseRequest(r, asStatus(status));
+  }
+}
