@@ -615,12 +615,11 @@ t.test("what is wrong with certificates is said in nginx's words", async (t) => 
 t.test('settings for other platforms and versions', async (t) => {
   const server = await start(
     t,
-    `server { listen 127.0.0.1:%%PORT_0%%; ssl on; ${pair('rsa')} http3 on; ssl_ech_file x; ssl_stapling on; server_name example.net; return 200 $ssl_alpn_protocol; }`,
+    `server { listen 127.0.0.1:%%PORT_0%%; ssl on; ${pair('rsa')} ssl_ech_file x; ssl_stapling on; server_name example.net; return 200 $ssl_alpn_protocol; }`,
   );
   t.equal(body(await get(server, '/', { ALPNProtocols: ['h2', 'http/1.1'] })), 'http/1.1');
   const said = server.stderr();
   t.match(said, 'the "ssl" directive is deprecated, use the "listen ... ssl" directive instead');
-  t.match(said, 'the "http3" directive has no effect');
   t.match(said, '"ssl_ech_file" is not supported on this platform, ignored');
   t.match(said, '"ssl_stapling" ignored, issuer certificate not found for certificate');
   t.match(said, 'the certificate does not cover the server name "example.net"');

@@ -92,8 +92,8 @@ export const differenceTables: readonly DifferenceTable[] = [
         when: () => typeof loadNative() === 'string',
       },
       {
-        directives: ['http3', 'http3_*', 'quic_*', 'listen'],
-        shown: '`http3`, `http3_*`, `quic_*`, `listen ... quic`',
+        directives: ['quic_*', 'listen'],
+        shown: '`quic_*`, `listen ... quic`',
         note: 'accepted with a warning: clients negotiate HTTP/2 or HTTP/1.1',
         when: (args, name) => (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
       },

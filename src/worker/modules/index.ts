@@ -37,6 +37,7 @@ import { headersModule } from './headers/index.js';
 import { healthCheckModule } from './health-check/index.js';
 import { healthEndpointModule } from './health-endpoint/index.js';
 import { http2Module, http2Scope } from './http2/index.js';
+import { http3Module } from './http3/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
@@ -115,6 +116,7 @@ export const modules: readonly AnyModule[] = [
   sslModule,
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
   http2Module,
+  http3Module,
   devModule,
   makeHttpsModule({ names: namesScope, tls: sslModule.server!, http2: http2Scope }),
   varsConnectionModule,

@@ -36,6 +36,10 @@ export class Http3Stream extends RequestStream<Http3Connection> {
     this.#framed = !connection.hq;
   }
 
+  get overQuic(): 'h3' | 'hq' {
+    return this.#framed ? 'h3' : 'hq';
+  }
+
   protected override siblings(): Http3Stream[] {
     return this.c.requestsOpen();
   }

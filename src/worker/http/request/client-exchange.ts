@@ -12,6 +12,8 @@ export interface ClientConnection extends Client {
   requests: number;
   /** The connection's descriptor; negative where there is none, and once it is closed. */
   readonly descriptor: number;
+  /** What is spoken over QUIC; absent over TCP. */
+  readonly overQuic?: 'h3' | 'hq';
 }
 
 /** Takes a request body piece by piece. */

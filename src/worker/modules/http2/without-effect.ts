@@ -1,6 +1,5 @@
 import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { parseSize } from '../../../shared/config/language/units.js';
 import { parseInteger } from '../../../shared/config/slots.js';
 import type { Context } from '../../module.js';
 
@@ -9,7 +8,6 @@ const HTTP_SERVER = In.HTTP | In.SERVER;
 type Check = (node: DirectiveNode, ctx: Context) => void;
 
 const anything: Check = () => {};
-const size: Check = (node, ctx) => void (parseSize(node.args[0]!) ?? ctx.reject('invalid value', { arg: 0 }));
 const number: Check = (node, ctx) => void parseInteger(node.args[0]!, ctx);
 
 /** A setting of a protocol that is not spoken here. */
@@ -25,12 +23,8 @@ const idle = (where: number, args: 'flag' | 1 | 2, check: Check = anything) => (
   },
 });
 
-/** The directives of HTTP/3: checked, and answered with a warning. */
-export const http3Directives = {
-  http3: idle(HTTP_SERVER, 'flag'),
-  http3_hq: idle(HTTP_SERVER, 'flag'),
-  http3_max_concurrent_streams: idle(HTTP_SERVER, 1, number),
-  http3_stream_buffer_size: idle(HTTP_SERVER, 1, size),
+/** The directives of QUIC: checked, and answered with a warning. */
+export const quicDirectives = {
   quic_retry: idle(HTTP_SERVER, 'flag'),
   quic_gso: idle(HTTP_SERVER, 'flag'),
   quic_host_key: idle(HTTP_SERVER, 1),
