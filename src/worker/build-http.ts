@@ -52,6 +52,7 @@ export function buildRuntime(loaded: Loaded<ClientTask>, modules: readonly AnyMo
     http.listeners.push({
       key: socket.spec.key,
       unix: socket.spec.family === 'unix',
+      quic: socket.spec.quic === true,
       soKeepalive: socket.addresses[socket.addresses.length - 1]!.options.soKeepalive,
       addresses: socket.addresses.map((address) => addressRuntime(address, socket.spec.key, (server) => runtimes.get(server)!)),
     });

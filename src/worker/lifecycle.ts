@@ -138,6 +138,7 @@ export class Lifecycle {
         process: conf,
         zones: start.zones,
         withoutRing: start.withoutRing,
+        secret: start.secret,
         onRing: (on) => sendToMaster({ t: 'ring', on }),
         sockets: this.#sockets,
         log: this.#log,

@@ -77,8 +77,14 @@ export function serve(worker: WorkerProcess): Server {
   const acceptor = new Acceptor(connections);
   for (const listener of http?.listeners ?? []) {
     const socket = worker.sockets.find(({ spec }) => spec.key === listener.key);
-    if (socket !== undefined) {
+    if (socket === undefined) {
+      continue;
+    }
+    if (!listener.quic) {
       acceptor.listen(listener, socket);
+    } else if (socket.spec.worker !== undefined || env.slot === 0) {
+      const secret = Buffer.from(worker.secret, 'hex');
+      acceptor.listenQuic(listener, socket, { worker: socket.spec.worker, workers: env.workers, secret });
     }
   }
   if (stream !== undefined) {

@@ -7,7 +7,7 @@ import { prepareQuicContext } from '../../src/worker/net/openssl/quic-handshake.
 import { quicCalls } from '../../src/worker/net/openssl/quic-library.js';
 import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicStreamHandler } from '../../src/worker/net/quic/contract.js';
 import { Endpoint } from '../../src/worker/net/quic/endpoint.js';
-import type { QuicServer, QuicSettings } from '../../src/worker/net/quic/host.js';
+import type { QuicClient, QuicServer, QuicSettings } from '../../src/worker/net/quic/host.js';
 import { RoutedIds } from '../../src/worker/net/quic/routed-ids.js';
 import { Tokens } from '../../src/worker/net/quic/tokens.js';
 import { setUdpOptions } from '../../src/worker/net/udp-options.js';
@@ -65,7 +65,9 @@ export class HqEndpoint {
         : new HandleUdpSocket(handle, () => this.endpoint);
     const server: QuicServer = {
       settings: { ...HQ_SETTINGS, ...settings },
-      admit: () => true,
+      admit: () => client,
+    };
+    const client: QuicClient = {
       left: () => {},
       failed: (reason) => void this.seen.failures.push(reason),
       choose: (hello) => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Configuration } from '../../shared/config/configuration.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
@@ -71,6 +72,7 @@ class SingleProcess {
   #cycle: Cycle;
   readonly #standardError: boolean;
   #generation = 1;
+  readonly #secret = randomBytes(32).toString('hex');
   #server: Server | undefined;
   #reloads: Promise<void> = Promise.resolve();
   #ending = false;
@@ -99,7 +101,20 @@ class SingleProcess {
     const withoutRing = await this.#withoutRing(process.ring);
     const generation = this.#generation++;
     // One process stands for all its configurations, so their numbers take the place of process ids.
-    const what = { slot: 0, id: -generation, generation, snapshot, process, zones, withoutRing, onRing: noOne, sockets, log, logFiles };
+    const what = {
+      slot: 0,
+      id: -generation,
+      generation,
+      snapshot,
+      process,
+      zones,
+      withoutRing,
+      onRing: noOne,
+      sockets,
+      secret: this.#secret,
+      log,
+      logFiles,
+    };
     const { serve, serveAcme } = this.#parts;
     const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();

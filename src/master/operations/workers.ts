@@ -1,5 +1,6 @@
 // Longer than others: starting, judging, replacing and ending processes work on the same set of them.
 import cluster, { type Worker } from 'node:cluster';
+import { randomBytes } from 'node:crypto';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
 import type { Observation, Role } from '../../shared/ipc/messages.js';
@@ -128,6 +129,7 @@ export class WorkerPool {
   /** Replacements that wait, by their timer. */
   readonly #pauses = new Map<NodeJS.Timeout, Generation>();
   #generations = 0;
+  readonly #secret = randomBytes(32).toString('hex');
   #ending = false;
   /** The newest configuration whose processes were told to end. */
   #quitted = 0;
@@ -373,6 +375,7 @@ export class WorkerPool {
       errorLogs: configuration.errorLogs,
       standardError: this.#options.standardError,
       withoutRing: this.#brokenRings.lost,
+      secret: this.#secret,
       withoutNative: this.#brokenRings.noNative,
       listens,
       control: control?.path,

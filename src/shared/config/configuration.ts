@@ -108,8 +108,10 @@ export interface ListenSpec {
   readonly backlog: number;
   readonly ipv6only: boolean;
   readonly reuseport: boolean;
-  /** `listen ... udp` of a stream server. */
+  /** `listen ... udp` of a stream server, and `listen ... quic`. */
   readonly udp: boolean;
+  /** Connections of QUIC come, which one of the workers has. */
+  readonly quic?: boolean | undefined;
   /** Undefined when the configuration names none. */
   readonly extras?: SocketExtras | undefined;
 }

@@ -35,6 +35,8 @@ export interface Start {
    * process that is no canary.
    */
   readonly canary: readonly string[] | undefined;
+  /** What all processes of one master know, and nobody else: 32 bytes in hexadecimal. */
+  readonly secret: string;
   /** The name that messages begin with: `sluice`, or `nginx` when called so. */
   readonly name: string;
 }

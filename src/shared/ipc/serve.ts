@@ -20,6 +20,8 @@ export interface WorkerProcess {
   /** Hears that the process begins to use io_uring, of which it may die, and that there is none for it. */
   readonly onRing: (on: boolean) => void;
   readonly sockets: readonly ListenSocket[];
+  /** What all processes of one master know, and nobody else: 32 bytes in hexadecimal. */
+  readonly secret: string;
   /** The log of the main context. */
   readonly log: Logger;
   readonly logFiles: LogFiles;

@@ -99,6 +99,14 @@ export interface DatagramServer extends DatagramTaker {
   released(): void;
 }
 
+/** Serves a bound socket of UDP itself. */
+export interface HandleServer {
+  /** The socket is the server's from now on, to read and to close. */
+  opened(handle: DatagramHandle): void;
+  /** Nothing new is to be begun. The socket still sends, and is closed by the server. */
+  released(): void;
+}
+
 /** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
 export class ListenSocket {
   #spec: ListenSpec;
@@ -117,6 +125,8 @@ export class ListenSocket {
   #serve: ((handle: DatagramHandle) => DatagramSocket) | undefined;
   #datagramServer: DatagramServer | undefined;
   #nextDatagramServer: DatagramServer | undefined;
+  #handleServer: HandleServer | undefined;
+  #nextHandleServer: HandleServer | undefined;
 
   private constructor(spec: ListenSpec, handle: SocketHandle | DatagramHandle) {
     this.#spec = spec;
@@ -200,6 +210,11 @@ export class ListenSocket {
     this.#serve = serve;
   }
 
+  /** Names who serves a socket of UDP itself, once it is opened; who does so now has let it go by then. */
+  attachHandle(server: HandleServer): void {
+    this.#nextHandleServer = server;
+  }
+
   /** Starts accepting. `done` gets the error when that fails, nothing when it works. */
   open(done: (error?: SocketError) => void): void {
     if (this.#datagrams !== undefined) {
@@ -248,6 +263,12 @@ export class ListenSocket {
   }
 
   #receive(handle: DatagramHandle): SocketError | undefined {
+    if (this.#nextHandleServer !== undefined) {
+      this.#handleServer = this.#nextHandleServer;
+      this.#nextHandleServer = undefined;
+      this.#handleServer.opened(handle);
+      return undefined;
+    }
     const server = this.#nextDatagramServer;
     if (server === undefined) {
       return undefined;
@@ -297,7 +318,10 @@ export class ListenSocket {
   close(dropped = false): void {
     this.#taker?.close();
     this.#taker = undefined;
-    if (this.#datagramServer !== undefined) {
+    if (this.#handleServer !== undefined) {
+      this.#handleServer.released();
+      this.#handleServer = undefined;
+    } else if (this.#datagramServer !== undefined) {
       this.#served!.pause();
       this.#datagramServer.released();
       this.#datagramServer = undefined;

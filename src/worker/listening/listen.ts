@@ -8,6 +8,7 @@ import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { loadNative } from '../../shared/native/native.js';
 import type { SharedContext } from '../module.js';
+import { whyNoQuic } from '../net/openssl/quic-library.js';
 import type { ListenInfo, SocketOptions } from './listeners.js';
 
 /** One `listen` directive. */
@@ -47,6 +48,9 @@ const ONE_READER = 'one worker reads each socket of UDP, and a client stays with
 
 /** Parameters that are of TCP alone. */
 const NOT_OF_UDP = ['fastopen', 'backlog', 'deferred', 'multipath', 'ssl', 'so_keepalive', 'proxy_protocol'];
+
+/** The same for QUIC, in the order in which nginx looks at them. */
+const NOT_OF_QUIC = ['fastopen', 'backlog', 'accept_filter', 'deferred', 'multipath', 'ssl', 'http2', 'so_keepalive', 'proxy_protocol'];
 
 /** The port of an address without one. */
 const HTTP_PORT = 80;
@@ -98,7 +102,10 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       ctx.warn('the "listen ... http2" directive is deprecated, use the "http2" directive instead', { arg: i });
       http2 = true;
     } else if (option === 'quic') {
-      ctx.warn('the "quic" parameter has no effect: HTTP/3 is not supported yet, clients use HTTP/1.1 or HTTP/2', { arg: i });
+      const whyNot = whyNoQuic();
+      if (whyNot !== '') {
+        ctx.warn(`the "quic" parameter has no effect: there is no QUIC here, because ${whyNot}`, { arg: i });
+      }
       quic = true;
     } else if (option === 'proxy_protocol') {
       proxyProtocol = true;
@@ -146,14 +153,15 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       ctx.fail(`invalid parameter "${option}"`, { arg: i });
     }
   }
-  if (quic && ssl) {
-    ctx.fail('"ssl" parameter is incompatible with "quic"');
-  }
-  if (quic && http2) {
-    ctx.fail('"http2" parameter is incompatible with "quic"');
-  }
-  if (quic && proxyProtocol) {
-    ctx.fail('"proxy_protocol" parameter is incompatible with "quic"');
+  if (quic) {
+    const given = new Set(node.args.slice(1).map((option) => option.split('=', 1)[0]!));
+    const wrong = NOT_OF_QUIC.find((name) => given.has(name));
+    if (wrong !== undefined) {
+      ctx.reject(`"${wrong}" parameter is incompatible with "quic"`);
+    }
+    if (place.family === 'unix') {
+      ctx.fail('connections of QUIC over Unix-domain sockets are not supported', { arg: 0 });
+    }
   }
   if (udp) {
     if (place.family === 'unix') {

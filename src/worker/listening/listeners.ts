@@ -6,6 +6,7 @@ import type { Pos, RelatedPosition } from '../../shared/config/language/ast.js';
 import { listenKey } from '../../shared/net/listen-key.js';
 import type { RegexValue } from '../../shared/value/regex-value.js';
 import { WildcardHash } from '../lookup/wildcard-hash.js';
+import { whyNoQuic } from '../net/openssl/quic-library.js';
 import type { ClientTask } from '../task/client-task.js';
 
 /** Options that belong to a socket, whichever server names it. Undefined: not said. */
@@ -63,10 +64,12 @@ export class ListenAddress {
   readonly address: string;
   readonly port: number;
   readonly any: boolean;
-  /** Of UDP: checked, but not listened on. */
+  /** Connections of QUIC come. */
   readonly quic: boolean;
   /** Datagrams of `stream` are served. */
   readonly udp: boolean;
+  /** The socket is of UDP. */
+  readonly datagrams: boolean;
   readonly servers: ServerInfo[] = [];
   defaultServer: ServerInfo;
   hasDefault = false;
@@ -82,6 +85,7 @@ export class ListenAddress {
     this.port = port;
     this.quic = listen.quic;
     this.udp = listen.udp;
+    this.datagrams = listen.udp || listen.quic;
     this.key = family === 'unix' ? `unix:${address}` : family === 'ipv6' ? `[${address}]:${port}` : `${this.address}:${port}`;
     this.defaultServer = server;
     this.options = listen.options;
@@ -183,27 +187,31 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
  * has its own, since Node does not tell to which one a datagram came. nginx: ngx_http_init_listening.
  */
 export function collectSockets(all: readonly ListenAddress[]): AddressSocket[] {
-  const addresses = all.filter(({ quic }) => !quic);
+  const addresses = all.filter(({ quic }) => !quic || whyNoQuic() === '');
   const sockets: AddressSocket[] = [];
   for (const address of addresses) {
     const wildcard = addresses.find((other) => other.any && other !== address && sameKind(other, address));
-    if (wildcard !== undefined && !address.options.bind && address.family !== 'unix' && !address.udp) {
+    if (wildcard !== undefined && !address.options.bind && address.family !== 'unix' && !address.datagrams) {
       continue;
     }
     const covered =
-      address.any && !address.udp ? addresses.filter((other) => other !== address && sameKind(other, address) && !other.options.bind) : [];
+      address.any && !address.datagrams
+        ? addresses.filter((other) => other !== address && sameKind(other, address) && !other.options.bind)
+        : [];
     const { options } = address;
     sockets.push({
       spec: {
-        key: listenKey(address.key, address.udp),
+        key: listenKey(address.key, address.datagrams),
         text: address.key,
         family: address.family,
         address: address.address,
         port: address.port,
         backlog: options.backlog ?? BACKLOG,
         ipv6only: address.family === 'ipv6' && (options.ipv6only ?? true),
-        reuseport: options.reuseport,
-        udp: address.udp,
+        // What belongs to a connection comes to the worker that has it.
+        reuseport: options.reuseport || address.quic,
+        udp: address.datagrams,
+        quic: address.quic,
         extras: options.extras,
       },
       addresses: [...covered, address],
@@ -213,7 +221,7 @@ export function collectSockets(all: readonly ListenAddress[]): AddressSocket[] {
 }
 
 /** Whether one wildcard could stand for both. */
-const sameKind = (a: ListenAddress, b: ListenAddress): boolean => a.family === b.family && a.port === b.port && a.udp === b.udp;
+const sameKind = (a: ListenAddress, b: ListenAddress): boolean => a.family === b.family && a.port === b.port && a.datagrams === b.datagrams;
 
 /** How to find the server for a host name on one address. nginx: ngx_http_server_names, ngx_http_find_virtual_server. */
 export class NameTable<T> {

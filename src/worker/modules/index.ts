@@ -59,6 +59,7 @@ import { postActionModule } from './post-action/index.js';
 import { postponeModule } from './postpone/index.js';
 import { processModule } from './process/index.js';
 import { proxyModule } from './proxy/index.js';
+import { quicModule } from './quic/index.js';
 import { randomModule } from './random/index.js';
 import { randomIndexModule } from './random-index/index.js';
 import { rangeBodyModule, rangeHeaderModule } from './range/index.js';
@@ -117,6 +118,7 @@ export const modules: readonly AnyModule[] = [
   makeAcmeModule({ names: namesScope, tls: sslModule.server! }),
   http2Module,
   http3Module,
+  quicModule,
   devModule,
   makeHttpsModule({ names: namesScope, tls: sslModule.server!, http2: http2Scope }),
   varsConnectionModule,

@@ -236,14 +236,16 @@ function offers13(bytes: Buffer, at: number, end: number): boolean {
  */
 export function readClientHello(bytes: Buffer): ClientHello | 'more' | 'unknown' {
   const message = handshakeMessage(bytes);
-  if (typeof message === 'string') {
-    return message;
-  }
+  return typeof message === 'string' ? message : (readHelloMessage(message) ?? 'unknown');
+}
+
+/** Reads a hello that came without records; undefined for one that is malformed. */
+export function readHelloMessage(message: Buffer): ClientHello | undefined {
   try {
     return new ClientHello(message);
   } catch (error) {
     if (error instanceof Short) {
-      return 'unknown';
+      return undefined;
     }
     throw error;
   }

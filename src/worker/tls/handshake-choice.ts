@@ -6,6 +6,7 @@ import type { TlsFailure } from '../task/tls-terminator.js';
 import { CHALLENGE_PROTOCOL, type ChallengeAnswers, challengeAnswers, challengeContext } from './challenge-answer.js';
 import type { ClientHello } from './client-hello.js';
 import { NoCertificateYet, TlsFileError } from './pem.js';
+import type { QuicContext } from './quic-context.js';
 import type { ServerTls } from './server-tls.js';
 import {
   type Ends,
@@ -26,15 +27,15 @@ const NOT_YET = 'SSL_do_handshake() failed (SSL: error:0A000179:SSL routines::ce
 const REJECTED = 'handshake rejected';
 const MAX_FRAGMENT = 16384;
 
-/** What a handshake runs with. */
-export interface Choice<S> {
+/** What a handshake runs with. `C`: how its context is told. */
+export interface Choice<S, C = SecureContext> {
   /** The server that the client named in its hello, or the address's default server. */
   readonly server: S;
   /** The name in the hello, in lower case and without a trailing dot, when a server answers to it. */
   readonly serverName: string | undefined;
   /** Whose context this is. */
   readonly tls: ServerTls;
-  readonly context: SecureContext;
+  readonly context: C;
   /** The client is asked for a certificate. */
   readonly verify: boolean;
   /** What ALPN offers; undefined where it is not answered. */
@@ -45,14 +46,16 @@ export interface Choice<S> {
   readonly maxFragment: number;
 }
 
-/** Why no handshake is begun, and what the client is told. */
+/** Why no handshake is begun, and what the client is told: by an alert, whose description is beside it. */
 export interface HandshakeRefusal {
   readonly alert: Buffer;
+  readonly description: number;
   readonly failure: TlsFailure;
 }
 
 const refusal = (description: number, level: Level, message: string): HandshakeRefusal => ({
   alert: alert(description),
+  description,
   failure: { level, message },
 });
 
@@ -66,6 +69,30 @@ export function choose<S extends TlsServer>(
   hello: ClientHello | undefined,
   task: ClientTask | undefined,
 ): Choice<S> | HandshakeRefusal {
+  const fallback = address.defaultServer;
+  const find = fallback.http && challengeAnswers(fallback.http).find;
+  if (find !== undefined && hello?.protocols.includes(CHALLENGE_PROTOCOL)) {
+    return chooseForChallenge(fallback, hello.serverName ?? '', find);
+  }
+  return chooseFor(address, ends, hello, task, (tls, made) => tls.contextFor(made));
+}
+
+/** The same for a handshake over QUIC, which answers no challenge of a CA. */
+export function chooseQuic<S extends TlsServer>(
+  address: TlsAddress<S>,
+  ends: Ends,
+  hello: ClientHello | undefined,
+): Choice<S, QuicContext> | HandshakeRefusal {
+  return chooseFor(address, ends, hello, undefined, (tls, made) => tls.quicContext(made));
+}
+
+function chooseFor<S extends TlsServer, C>(
+  address: TlsAddress<S>,
+  ends: Ends,
+  hello: ClientHello | undefined,
+  task: ClientTask | undefined,
+  contextOf: (tls: ServerTls, task: () => ClientTask) => C,
+): Choice<S, C> | HandshakeRefusal {
   let provisional: ProvisionalTask<S> | undefined;
   const taskFor = (server: S): ClientTask => {
     provisional ??= address.provisional(ends, hello, task);
@@ -74,10 +101,6 @@ export function choose<S extends TlsServer>(
   };
   const fallback = address.defaultServer;
   const name = hello?.serverName;
-  const find = fallback.http && challengeAnswers(fallback.http).find;
-  if (find !== undefined && hello?.protocols.includes(CHALLENGE_PROTOCOL)) {
-    return chooseForChallenge(fallback, name ?? '', find);
-  }
   const host = name === undefined || address.single ? undefined : hostOf(name);
   const asked = host === undefined ? undefined : address.find(host, address.patterns ? taskFor(fallback) : null);
   const server = asked ?? fallback;
@@ -91,7 +114,7 @@ export function choose<S extends TlsServer>(
       server,
       serverName: asked === undefined ? undefined : host,
       tls,
-      context: tls.contextFor(() => taskFor(server)),
+      context: contextOf(tls, () => taskFor(server)),
       protocols: address.protocols(server),
       verify: (own.ready ? own : tls).settings.verify !== 'off',
       challenge: false,

@@ -13,6 +13,7 @@ import { configuredIdentity, type Identity } from './identity.js';
 import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
 import { DATA, NoCertificateYet, readPasswords } from './pem.js';
+import { QuicContext } from './quic-context.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
 import { AUTOMATIC_CERTIFICATE, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
@@ -34,6 +35,12 @@ export class ServerTls {
   readonly #base: ContextBase | undefined;
   readonly #fixed: SecureContext | undefined;
   readonly #early: EarlyContext | undefined;
+  /** Makes {@link #fixed} once more. */
+  readonly #remake: (() => SecureContext) | undefined;
+  #quicFixed: QuicContext | undefined = undefined;
+  #quicContexts: IdentityContexts | undefined = undefined;
+  readonly #quicOf = new WeakMap<SecureContext, QuicContext>();
+  #quicNamed: { readonly pairs: readonly Texts[]; readonly context: QuicContext } | undefined = undefined;
   readonly #keys: TicketKeys | undefined;
   readonly #passwords: readonly string[];
   readonly #contexts: IdentityContexts | undefined;
@@ -79,6 +86,7 @@ export class ServerTls {
     }
     if (!dynamic) {
       const make = (): SecureContext => makeContext(this.#base!, identities);
+      this.#remake = make;
       this.#fixed = this.#ready(make(), true);
       if (settings.earlyData && this.#keys !== undefined && this.#speaks13) {
         this.#early = new EarlyContext(make, this.#fixed, this.#keys);
@@ -125,13 +133,8 @@ export class ServerTls {
     if (this.#fixed !== undefined) {
       return this.#fixed;
     }
-    const { certificates, certificateKeys, complexNames } = this.settings;
-    const r = task();
-    const evaluate = (name: string): string => complexNames.get(name)?.eval(r) ?? name;
-    const pairs = certificates!.map((name, i) => [evaluate(name), evaluate(certificateKeys![i]!)] as const);
-    if (pairs.some(([certificate]) => certificate === DATA)) {
-      throw new NoCertificateYet();
-    }
+    const { certificates } = this.settings;
+    const pairs = this.#evaluate(task());
     const known = this.#named;
     if (known !== undefined && sameTexts(known.pairs, pairs)) {
       return known.context;
@@ -146,6 +149,49 @@ export class ServerTls {
       this.#named = { pairs, context };
     }
     return context;
+  }
+
+  /** What certificates and keys are, as texts: the values of variables. Throws {@link NoCertificateYet}. */
+  #evaluate(r: ClientTask): readonly Texts[] {
+    const { certificates, certificateKeys, complexNames } = this.settings;
+    const evaluate = (name: string): string => complexNames.get(name)?.eval(r) ?? name;
+    const pairs = certificates!.map((name, i) => [evaluate(name), evaluate(certificateKeys![i]!)] as const);
+    if (pairs.some(([certificate]) => certificate === DATA)) {
+      throw new NoCertificateYet();
+    }
+    return pairs;
+  }
+
+  /** The same as {@link contextFor} for a handshake over QUIC, which needs a context of its own. */
+  quicContext(task: () => ClientTask): QuicContext {
+    if (this.#remake !== undefined) {
+      this.#quicFixed ??= this.#quicReady(this.#remake(), true);
+      return this.#quicFixed;
+    }
+    const pairs = this.#evaluate(task());
+    const known = this.#quicNamed;
+    if (known !== undefined && sameTexts(known.pairs, pairs)) {
+      return known.context;
+    }
+    this.#quicContexts ??= contextsOf(this.settings.certificateCache);
+    const context = this.#quicContexts.get(pairs, this.#passwords, (identities) => {
+      this.#issued(identities);
+      return makeContext(this.#base!, identities, this.settings.certificates);
+    });
+    const quic = this.#quicOf.get(context) ?? this.#quicReady(context, isAutomatic(this.settings.certificates));
+    this.#quicOf.set(context, quic);
+    if (pairs.every(([certificate, key]) => certificate.startsWith(DATA) && key.startsWith(DATA))) {
+      this.#quicNamed = { pairs, context: quic };
+    }
+    return quic;
+  }
+
+  #quicReady(context: SecureContext, stays: boolean): QuicContext {
+    if (stays && this.settings.certificateCompression) {
+      compressCertificates(context);
+    }
+    const { earlyData, verify } = this.settings;
+    return new QuicContext(context, this.#keys, earlyData && this.#keys !== undefined && verify === 'off');
   }
 
   /** An issuer's certificate is one for all handshakes until it is renewed, so that it can be shown, and a response can go with it. */

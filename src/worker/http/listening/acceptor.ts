@@ -9,15 +9,20 @@ import type { PassedClient, PassTarget } from '../../connections/passing.js';
 import type { WorkerEnv } from '../../env.js';
 import { acceptOn } from '../../listening/accept-on.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import type { QuicConnection, QuicConnectionHandler } from '../../net/quic/contract.js';
+import type { KnownOpening } from '../connection/known-client.js';
 import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
 import { type Http1Host, RequestIos } from '../http1/request-io.js';
 import { Http2Connection } from '../http2/connection.js';
+import { Http3Connection } from '../http3/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
+import { type QuicConnectionServer, QuicListener, type QuicPlace } from './quic-listener.js';
+import type { QuicOpening } from './quic-opening.js';
 import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
 
 type OpeningStep = ProxyOpening | TlsOpening | PrefaceReader;
@@ -25,7 +30,7 @@ type OpeningStep = ProxyOpening | TlsOpening | PrefaceReader;
 const SPARE_PARSERS = 64;
 
 /** Accepts the connections of `http` listeners, and chooses the protocol of each. */
-export class Acceptor implements Http1Host {
+export class Acceptor implements Http1Host, QuicConnectionServer {
   readonly counters: ConnectionCounters;
   readonly env: WorkerEnv;
   readonly idle: IdleQueue;
@@ -56,6 +61,36 @@ export class Acceptor implements Http1Host {
       (accepted, address) => this.#open(accepted, address, this.#connections.nextId()),
       (client, target) => this.#take(listener, client, target),
     );
+  }
+
+  /** Takes the connections of QUIC that come to a listener, once its socket is opened. */
+  listenQuic(listener: ListenerRuntime, socket: ListenSocket, place: QuicPlace): void {
+    const quic = new QuicListener(this.#connections, listener, socket, this, place);
+    socket.attachHandle(quic);
+    this.env.onClose(() => quic.terminate());
+  }
+
+  serveQuic(connection: QuicConnection, address: AddressRuntime, id: number, known: KnownOpening): QuicConnectionHandler {
+    const http3 = new Http3Connection(this, connection, address, id, this.#connections.debugClients, known);
+    this.#connections.hold(http3);
+    http3.start();
+    return http3;
+  }
+
+  beginOpening(opening: QuicOpening): void {
+    this.counters.waiting++;
+    this.counters.changed();
+    this.#connections.hold(opening);
+  }
+
+  openingDone(opening: QuicOpening): void {
+    this.counters.waiting--;
+    this.#connections.drop(opening);
+  }
+
+  openingFailed(opening: QuicOpening): void {
+    this.counters.waiting--;
+    this.connectionClosed(opening);
   }
 
   #open(socket: ClientSocket, address: AddressRuntime, id: number): void {

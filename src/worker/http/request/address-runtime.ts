@@ -32,6 +32,8 @@ export interface AddressRuntime {
 export interface ListenerRuntime {
   readonly key: string;
   readonly unix: boolean;
+  /** Connections of QUIC come. */
+  readonly quic: boolean;
   readonly soKeepalive: boolean | undefined;
   /** Addresses served on the socket; more than one when a wildcard socket stands in for specific addresses. */
   readonly addresses: readonly AddressRuntime[];

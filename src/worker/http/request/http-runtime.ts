@@ -38,6 +38,8 @@ export interface ServerSettings {
   http2MaxConcurrentStreams: number;
   /** How much of a body may come on an HTTP/2 stream before somebody reads it, in bytes. */
   http2BodyPrereadSize: number;
+  /** What QUIC does for addresses whose default server this is. */
+  quic: QuicServerSettings;
   /** HTTP/3 is spoken, and HTTP/0.9 over QUIC, with clients that ask for it. */
   http3: boolean;
   http3Hq: boolean;
@@ -45,6 +47,16 @@ export interface ServerSettings {
   http3MaxConcurrentStreams: number;
   /** How many bytes are kept of each stream in either direction. */
   http3StreamBufferSize: number;
+}
+
+/** The settings of `quic_*`. */
+export interface QuicServerSettings {
+  readonly retry: boolean;
+  readonly segments: boolean;
+  /** A secret, a character for a byte; undefined for one of the server's own. */
+  readonly hostKey: string | undefined;
+  /** So many connection IDs of a client are kept. */
+  readonly idLimit: number;
 }
 
 /** Shared by the many servers and locations that have nothing of a sort. */

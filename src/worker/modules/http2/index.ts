@@ -6,7 +6,7 @@ import { accepted, flag, int, parseInteger, size } from '../../../shared/config/
 import { chunkSizeSlot } from '../../http/http2/chunk-size.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { obsolete, quicDirectives } from './without-effect.js';
+import { obsolete } from './without-effect.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
 const LOCATION = In.HTTP | In.SERVER | In.LOCATION;
@@ -93,7 +93,6 @@ export const http2Scope = defineScope<ServerConf>({
     http2_max_header_size: obsolete(HTTP_SERVER, 'large_client_header_buffers'),
     http2_recv_timeout: obsolete(HTTP_SERVER, 'client_header_timeout'),
     http2_idle_timeout: obsolete(HTTP_SERVER, 'keepalive_timeout'),
-    ...quicDirectives,
   },
   finish(conf, _parent, { context }) {
     if (context === In.SERVER) {

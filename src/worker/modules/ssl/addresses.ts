@@ -5,7 +5,7 @@ import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '
 import type { ClientTask } from '../../task/client-task.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
-import type { TlsSettings } from '../../tls/settings.js';
+import { TLS, type TlsSettings } from '../../tls/settings.js';
 import { uncoveredNames } from './certificate-warnings.js';
 
 const QUIET = { fail: () => undefined as never, warn: () => {} };
@@ -25,11 +25,14 @@ export function checkAddresses(
     const fallback = tlsOf(address.defaultServer.block);
     const all = fallback.certificates === undefined && fallback.rejectHandshake;
     for (const server of all ? address.servers : [address.defaultServer]) {
-      const { certificates, rejectHandshake } = tlsOf(server.block);
+      const { certificates, rejectHandshake, protocols } = tlsOf(server.block);
+      const { file, line } = { ...server.block.node!.pos, line: server.block.node!.endLine };
+      if (certificates !== undefined && address.quic && (protocols & TLS.TLS_1_3) === 0) {
+        throw new ConfigError(`"ssl_protocols" must enable TLSv1.3 for the "listen ... quic" directive in ${file}:${line}`);
+      }
       if (certificates !== undefined || rejectHandshake) {
         continue;
       }
-      const { file, line } = { ...server.block.node!.pos, line: server.block.node!.endLine };
       throw new ConfigError(
         `no "ssl_certificate" is defined for the "listen ... ${address.quic ? 'quic' : 'ssl'}" directive in ${file}:${line}`,
         undefined,

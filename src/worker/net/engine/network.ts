@@ -10,6 +10,7 @@ import type { UringEngine } from '../../../shared/net/uring/engine.js';
 import type { FileReads } from '../file-reads.js';
 import { HandleBackendSocket } from '../handle-backend-socket.js';
 import { HandleClientSocket } from '../handle-client-socket.js';
+import { HandleUdpSocket } from '../handle-udp-socket.js';
 import { NodeBackendSocket } from '../node-backend-socket.js';
 import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
 import { NodeSecureSocket } from '../node-secure-socket.js';
@@ -21,10 +22,12 @@ import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.j
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { ThreadFileReads } from '../thread-file-reads.js';
 import { TlsSocket } from '../tls-socket.js';
+import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { UringBackendSocket } from '../uring/uring-backend-socket.js';
 import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
 import { UringFileReads } from '../uring/uring-file-reads.js';
 import { UringListener } from '../uring/uring-listener.js';
+import { UringUdpSocket } from '../uring/uring-udp-socket.js';
 
 /** Takes connections to backends in place of the network. */
 export interface NetworkStandIn {
@@ -124,6 +127,11 @@ export class Network {
   /** What serves a bound socket of UDP. */
   serveDatagrams(handle: DatagramHandle): DatagramSocket {
     return this.#ring === undefined ? handle : UringDatagramSocket.bound(this.#ring, handle);
+  }
+
+  /** What serves a bound socket of UDP for QUIC. `taker`: who gets what comes, asked for with each. */
+  serveQuic(handle: DatagramHandle, taker: () => UdpTaker): UdpSocket {
+    return this.#ring === undefined ? new HandleUdpSocket(handle, taker) : new UringUdpSocket(this.#ring, handle, taker);
   }
 
   /** A socket of UDP that only talks to one peer. */

@@ -8,7 +8,7 @@ import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicSt
 import { Control, ControlQueue } from './control-queue.js';
 import { ALERT, Alert, Code, TransportError } from './errors.js';
 import { ELICITING, type FrameReader, NOT_PROBING } from './frame-reader.js';
-import type { QuicEnds, QuicServer } from './host.js';
+import type { QuicClient, QuicEnds, QuicServer, QuicSettings } from './host.js';
 import { BASE, MtuDiscovery } from './mtu.js';
 import { wholeNumber } from './packet-number.js';
 import type { PacketWriter } from './packet-writer.js';
@@ -18,7 +18,7 @@ import { giveRecord, Probe, type SentPacket } from './sent-packets.js';
 import { APPLICATION, HANDSHAKE, INITIAL, Space } from './space.js';
 import { StreamTable, type StreamTableOwner } from './stream-table.js';
 import { type PeerParameters, readParameters, writeParameters } from './transport-parameters.js';
-import type { Version } from './version.js';
+import type { initialKeys, Version } from './version.js';
 
 /** After so many milliseconds an acknowledgement leaves at the latest. */
 const MAX_ACK_DELAY = 25;
@@ -38,7 +38,6 @@ const MOST_PATHS = 4;
 
 /** What a connection needs of its endpoint. */
 export interface ConnectionHost {
-  readonly server: QuicServer;
   readonly reader: FrameReader;
   readonly writer: PacketWriter;
   /** What datagrams are read in, and built in. */
@@ -70,11 +69,12 @@ export interface Beginning {
   readonly retrySource: Buffer | undefined;
   /** A token has shown that the client is at its address. */
   readonly validated: boolean;
-  readonly readKeys: PacketKeys;
-  readonly writeKeys: PacketKeys;
 }
 
 const EMSGSIZE = -90;
+
+/** There is no room for a connection. */
+export class NoRoom extends Error {}
 
 /** A server's connection (RFC 9000). Times are monotonic milliseconds. */
 export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner, StreamTableOwner, QuicEnds {
@@ -132,16 +132,24 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   #ecnCongestion = 0;
   idleTimeout: number;
 
-  constructor(host: ConnectionHost, path: Path, beginning: Beginning, now: number) {
+  readonly #client: QuicClient;
+  readonly settings: QuicSettings;
+
+  /** Throws {@link NoRoom} where the server does not take the client. */
+  constructor(host: ConnectionHost, server: QuicServer, path: Path, beginning: Beginning, now: number) {
+    const client = server.admit(this);
+    if (client === undefined) {
+      throw new NoRoom();
+    }
+    this.#client = client;
+    this.settings = server.settings;
     this.host = host;
     this.path = path;
     this.version = beginning.version;
     this.originalDestination = beginning.originalDestination;
     this.retrySource = beginning.retrySource;
-    const { settings } = host.server;
+    const { settings } = this;
     path.validated = beginning.validated;
-    this.spaces[INITIAL]!.readKeys = beginning.readKeys;
-    this.spaces[INITIAL]!.writeKeys = beginning.writeKeys;
     this.ownIds = new OwnIds({ newId: () => host.newId(this), dropId: (id) => host.dropId(id) }, this.controls);
     this.peerIds = new PeerIds(beginning.source, settings.idLimit, this.controls);
     this.streams = new StreamTable(this, settings.streams, this.controls);
@@ -149,6 +157,12 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     this.idleTimeout = settings.idleTimeout;
     this.#idleAt = now + settings.idleTimeout;
     this.#handshakeBy = now + settings.handshakeTimeout;
+  }
+
+  /** Takes the keys of the first packets. */
+  begin({ client, server }: ReturnType<typeof initialKeys>): void {
+    this.spaces[INITIAL]!.readKeys = client(false);
+    this.spaces[INITIAL]!.writeKeys = server(true);
   }
 
   // ---------------------------------------------------------------- what the protocol above sees
@@ -296,12 +310,11 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     }
     this.#hello = undefined;
     const message = hello.subarray(0, 4 + hello.readUIntBE(1, 3));
-    const { server } = this.host;
-    const choice = server.choose(message, this);
+    const { settings } = this;
+    const choice = this.#client.choose(message, this);
     if ('alert' in choice) {
       throw new TransportError(ALERT + choice.alert, 'handshake rejected');
     }
-    const { settings } = server;
     const own = writeParameters({
       originalDestination: this.originalDestination,
       initialSource: this.ownIds.first,
@@ -712,7 +725,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   }
 
   #sendPackets(now: number): void {
-    const { writer, server } = this.host;
+    const { settings } = this;
+    const { writer } = this.host;
     const { cubic, pacer, rtt } = this.recovery;
     const size = this.mtu.size;
     let budget = pacer.budget(now, cubic.window, rtt.smoothed, cubic.slowStart, size);
@@ -739,7 +753,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       segment = segment === 0 ? length : segment;
       from += length;
       // A shorter one ends what leaves together.
-      if (length < segment || length > segment || count === MOST_SEGMENTS || from + size > MOST_BYTES || !server.settings.segments) {
+      if (length < segment || length > segment || count === MOST_SEGMENTS || from + size > MOST_BYTES || !settings.segments) {
         this.#sendTrain(path, from, segment, length);
         [from, segment, count] = [0, 0, 0];
       }
@@ -976,7 +990,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     const wasConfirmed = this.confirmed;
     this.#end({ by, application, code, reason });
     if (!wasConfirmed) {
-      this.host.server.failed(reason, this);
+      this.#client.failed(reason, this);
     }
     this.#farewell = this.#makeFarewell(application, code, reason, frame);
     this.#release();
@@ -1018,7 +1032,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     const wasConfirmed = this.confirmed;
     this.#end(why);
     if (!wasConfirmed) {
-      this.host.server.failed('client closed connection', this);
+      this.#client.failed('client closed connection', this);
     }
     this.#release();
     this.#setDeadline(this.host.now + 3 * this.#probeTimeout);
@@ -1038,7 +1052,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   #leave(): void {
     if (this.#counted) {
       this.#counted = false;
-      this.host.server.left();
+      this.#client.left();
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
-import { Connection, type ConnectionHost } from './connection.js';
+import { Connection, type ConnectionHost, NoRoom } from './connection.js';
 import { FrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
 import { LongHeader } from './long-header.js';
@@ -25,7 +25,8 @@ const LEAST_RESET = 43;
 
 /** The connections of one UDP socket: finds whose a datagram is (RFC 9000, 5.2), and begins new ones. */
 export class Endpoint implements ConnectionHost, UdpTaker {
-  readonly server: QuicServer;
+  /** Takes new clients; those that came before stay with theirs. */
+  server: QuicServer;
   readonly reader = new FrameReader();
   readonly writer: PacketWriter;
   readonly input: Region;
@@ -268,17 +269,17 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       this.#reply(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
       return undefined;
     }
-    if (!this.server.admit()) {
-      return undefined;
+    let connection: Connection;
+    try {
+      const beginning = { version, originalDestination, source, retrySource, validated };
+      connection = new Connection(this, this.server, new Path(peer, local), beginning, this.now);
+    } catch (error) {
+      if (error instanceof NoRoom) {
+        return undefined;
+      }
+      throw error;
     }
-    const keys = initialKeys(version, destination);
-    const path = new Path(peer, local);
-    const connection = new Connection(
-      this,
-      path,
-      { version, originalDestination, source, retrySource, validated, readKeys: keys.client(false), writeKeys: keys.server(true) },
-      this.now,
-    );
+    connection.begin(initialKeys(version, destination));
     this.#ids.set(latin1(destination, 0, destination.length), connection);
     this.#connections.add(connection);
     connection.touch();

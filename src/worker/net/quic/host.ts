@@ -38,12 +38,21 @@ export interface QuicEnds {
 /** Who an endpoint is for. */
 export interface QuicServer {
   readonly settings: QuicSettings;
-  /** There is room for another connection. */
-  admit(): boolean;
-  /** A connection that was admitted has ended, whether its handshake did or not. */
-  left(): void;
-  /** `hello`: the message of TLS. */
+  /** Takes a client that has sent its first packet; undefined where there is no room for it. */
+  admit(connection: QuicKillable): QuicClient | undefined;
+}
+
+/** A connection whose handshake has not ended, for who has to end it. */
+export interface QuicKillable {
+  kill(): void;
+}
+
+/** A client that was admitted. */
+export interface QuicClient {
+  /** Chooses what the handshake runs with. `hello`: the message of TLS. */
   choose(hello: Buffer, ends: QuicEnds): QuicChoice | QuicRefusal;
-  /** A handshake failed: what is said of it in the log, and the addresses. */
+  /** The handshake failed, for this reason; or the connection ended before it was over. */
   failed(reason: string, ends: QuicEnds): void;
+  /** The connection has ended, whether its handshake did or not. */
+  left(): void;
 }
