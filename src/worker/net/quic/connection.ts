@@ -780,7 +780,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
 
   #probeMtu(now: number): void {
     const size = this.mtu.wanted;
-    if (size === 0 || !this.confirmed || !this.path.validated || this.recovery.cubic.room < size) {
+    // One datagram more than the window allows does no harm.
+    if (size === 0 || !this.confirmed || !this.path.validated || this.recovery.cubic.room < -size) {
       return;
     }
     const length = this.host.writer.mtuProbe(this, this.spaces[APPLICATION]!, 0, size, now);
