@@ -80,6 +80,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/js/handlers/light-response.ts': [1, 'loads'],
   'worker/js/handlers/watchdog-thread.ts': [5, 'process'],
   'worker/js/source-maps.ts': [1, 'loads'],
+  'worker/js/put-off.ts': [3, 'process'],
   'worker/js/task.ts': [1, 'process'],
   'worker/main.ts': [2, 'process'],
   'worker/modules/dashboard/page.ts': [1, 'loads'],

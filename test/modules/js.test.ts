@@ -121,7 +121,7 @@ t.test('handlers', async (t) => {
   t.equal(await text('/var'), '200 ca905eb4a00d34150573153a09e2e79b');
   t.equal(
     await text('/values'),
-    '200 undefinedlate[object Promise]undefinedfalse',
+    '200 late[object Promise]undefinedfalse',
     'what promises set counts, as in njs; a request without a body has none',
   );
   const filtered = await httpGet(s, '/f');

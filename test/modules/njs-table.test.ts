@@ -13,6 +13,7 @@ import {
   recordAnswers,
   sentBy,
   socketOf,
+  withoutWords,
 } from '../support/njs-table.js';
 import { RawClient } from '../support/raw-client.js';
 import { parseResponse } from '../support/response.js';
@@ -120,7 +121,7 @@ t.test('the table of njs', async (t) => {
       recordAnswers(name, rows.map(complete));
     } else {
       for (const row of rows) {
-        t.equal(complete(row), row.ours ?? row.answer, `${name}: ${row.mode}> ${row.code}`);
+        t.equal(withoutWords(row, complete(row)), row.ours ?? row.answer, `${name}: ${row.mode}> ${row.code}`);
       }
     }
   }

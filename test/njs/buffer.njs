@@ -1,13 +1,11 @@
 # Buffer and the module buffer.
 > [typeof buffer.Buffer, buffer.Buffer === Buffer, buffer.constants.MAX_LENGTH > 1000000, buffer.constants.MAX_STRING_LENGTH > 1000000, buffer.kMaxLength > 1000]
-= closed
+= ["object",false,true,true,true]
 ~ ["function",true,true,true,true]
 > Buffer.alloc(3)
-= closed
-~ Buffer 000000
+= Buffer 000000
 > Buffer.alloc(5, 'ab')
-= closed
-~ Buffer 6162616261
+= Buffer 6162616261
 > Buffer.alloc(5, 'YWI=', 'base64')
 = Buffer 6162616261
 > Buffer.alloc(3, 1)
@@ -23,23 +21,23 @@
 ~ Buffer e9e9e9
 > Buffer.alloc(-1)
 = throws RangeError: invalid size
-~ throws RangeError: The value of "size" is out of range. It must be >= 0 && <= 9007199254740991. Received -1
+~ throws RangeError
 > Buffer.alloc('3')
 = throws TypeError: "size" argument must be of type number
-~ throws TypeError: The "size" argument must be of type number. Received type string ('3')
+~ throws TypeError
 > Buffer.alloc()
 = throws TypeError: "size" argument must be of type number
-~ throws TypeError: The "size" argument must be of type number. Received undefined
+~ throws TypeError
 > Buffer.alloc(NaN)
 = throws RangeError: invalid index
-~ throws RangeError: The value of "size" is out of range. It must be >= 0 && <= 9007199254740991. Received NaN
+~ throws RangeError
 > Buffer.alloc(2.5).length
 = 2
 > Buffer.allocUnsafe(5).length
 = 5
 > Buffer.allocUnsafe('x')
 = throws TypeError: "size" argument must be of type number
-~ throws TypeError: The "size" argument must be of type number. Received type string ('x')
+~ throws TypeError
 > Buffer.byteLength('é€')
 = 5
 > Buffer.byteLength('aGk=', 'base64')
@@ -56,7 +54,7 @@
 = 3
 > Buffer.byteLength(5)
 = throws TypeError: first argument number is not a string or Buffer-like object
-~ throws TypeError: The "string" argument must be of type string or an instance of Buffer or ArrayBuffer. Received type number (5)
+~ throws TypeError
 > Buffer.byteLength('a', 'nope')
 = throws TypeError: "nope" encoding is not supported
 ~ 1
@@ -68,7 +66,7 @@
 = 1
 > Buffer.compare('a', Buffer.from('b'))
 = throws TypeError: "source" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: The "buf1" argument must be an instance of Buffer or Uint8Array. Received type string ('a')
+~ throws TypeError
 > Buffer.concat([Buffer.from('a'), new Uint8Array([98]), Buffer.from('c')])
 = Buffer 616263
 > Buffer.concat([Buffer.from('abc'), Buffer.from('def')], 4)
@@ -82,13 +80,13 @@
 ~ Buffer 
 > Buffer.concat(['a'])
 = throws TypeError: "list[0]" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: The "list[0]" argument must be an instance of Buffer or Uint8Array. Received type string ('a')
+~ throws TypeError
 > Buffer.concat('a')
 = throws TypeError: "list" argument must be an instance of Array
-~ throws TypeError: The "list" argument must be an instance of Array. Received type string ('a')
+~ throws TypeError
 > Buffer.concat([Buffer.from('a')], -1)
 = throws RangeError: "length" is out of range
-~ throws RangeError: The value of "length" is out of range. It must be >= 0 && <= 9007199254740991. Received -1
+~ throws RangeError
 > Buffer.from('é')
 = Buffer c3a9
 > Buffer.from('é', 'utf8')
@@ -118,7 +116,7 @@
 ~ Buffer 68656c6c6f
 > Buffer.from('a', 'nope')
 = throws TypeError: "nope" encoding is not supported
-~ throws TypeError: Unknown encoding: nope
+~ throws TypeError
 > Buffer.from('a', undefined)
 = Buffer 61
 > Buffer.from('a', null)
@@ -138,16 +136,16 @@
 = Buffer 6f776e
 > Buffer.from({})
 = throws TypeError: first argument object is not a string or Buffer-like object
-~ throws TypeError: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received an instance of Object
+~ throws TypeError
 > Buffer.from(5)
 = throws TypeError: first argument number is not a string or Buffer-like object
-~ throws TypeError: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received type number (5)
+~ throws TypeError
 > Buffer.from(null)
 = throws TypeError: first argument null is not a string or Buffer-like object
-~ throws TypeError: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received null
+~ throws TypeError
 > Buffer.from()
 = throws TypeError: first argument undefined is not a string or Buffer-like object
-~ throws TypeError: The first argument must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received undefined
+~ throws TypeError
 > Buffer.from(new Uint8Array([1, 2, 3]))
 = Buffer 010203
 > Buffer.from(new Uint16Array([258, 3]))
@@ -217,7 +215,7 @@
 = 0
 > Buffer.from('abc').compare('abc')
 = throws TypeError: "target" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: The "target" argument must be an instance of Buffer or Uint8Array. Received type string ('abc')
+~ throws TypeError
 > Buffer.from('abc').compare(Buffer.from('abc'), 9)
 = throws RangeError: "targetStart" is out of range: 9
 ~ 1
@@ -229,20 +227,20 @@
 = [3,Buffer 616263]
 > Buffer.from('abc').copy(Buffer.alloc(3), 0, 9)
 = throws RangeError: "sourceStart" is out of range: 9
-~ throws RangeError: The value of "sourceStart" is out of range. It must be >= 0 && <= 3. Received 9
+~ throws RangeError
 > Buffer.from('abc').copy('x')
 = throws TypeError: "target" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: The "target" argument must be an instance of Buffer or Uint8Array. Received type string ('x')
+~ throws TypeError
 > Buffer.from('abc').copy(Buffer.alloc(3), -1)
 = throws RangeError: invalid index
-~ throws RangeError: The value of "targetStart" is out of range. It must be >= 0. Received -1
+~ throws RangeError
 > Buffer.from('abc').equals(Buffer.from('abc'))
 = true
 > Buffer.from('abc').equals(new Uint8Array([97, 98, 99]))
 = true
 > Buffer.from('abc').equals('abc')
 = throws TypeError: "target" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: The "otherBuffer" argument must be an instance of Buffer or Uint8Array. Received type string ('abc')
+~ throws TypeError
 > Buffer.alloc(4).fill('ab')
 = Buffer 61626162
 > Buffer.alloc(4).fill('ab', 1)
@@ -267,7 +265,7 @@
 ~ Buffer 00000000
 > Buffer.alloc(4).fill('a', 2, 9)
 = throws RangeError: "end" is out of range
-~ throws RangeError: The value of "end" is out of range. It must be >= 0 && <= 4. Received 9
+~ throws RangeError
 > Buffer.alloc(4).fill()
 = Buffer 00000000
 > Buffer.from('abcabc').includes('ca')
@@ -300,10 +298,10 @@
 = 0
 > Buffer.from('abcabc').indexOf({})
 = throws TypeError: "value" argument object is not a string or Buffer-like object
-~ throws TypeError: The "value" argument must be one of type number or string or an instance of Buffer or Uint8Array. Received an instance of Object
+~ throws TypeError
 > Buffer.from('abcabc').indexOf()
 = throws TypeError: "value" argument undefined is not a string or Buffer-like object
-~ throws TypeError: The "value" argument must be one of type number or string or an instance of Buffer or Uint8Array. Received undefined
+~ throws TypeError
 > Buffer.from('abcabc').lastIndexOf('b')
 = 4
 > Buffer.from('abcabc').lastIndexOf('b', 3)
@@ -326,10 +324,10 @@
 = [[-1,-1,255,255],[-257,-2,65279,65534],[4259583,-448,4259583,16776768],[-2126446849,-114559,2168520447,4294852737],[23643356927,-29327099,23643356927,1099482300677],[6620713123583,-7507737338,6620713123583,281467468973318]]
 > Buffer.from([1]).readInt8(1)
 = throws RangeError: index 1 is outside the bound of the buffer
-~ throws RangeError: The value of "offset" is out of range. It must be >= 0 and <= 0. Received 1
+~ throws RangeError
 > Buffer.from([1]).readInt8(-1)
 = throws RangeError: invalid index
-~ throws RangeError: The value of "offset" is out of range. It must be >= 0 and <= 0. Received -1
+~ throws RangeError
 > Buffer.from([1]).readInt8('0')
 = 1
 ~ throws TypeError: The "offset" argument must be of type number. Received type string ('0')
@@ -338,16 +336,16 @@
 ~ throws RangeError: The value of "offset" is out of range. It must be an integer. Received 0.5
 > Buffer.from([1]).readInt16LE()
 = throws RangeError: index 0 is outside the bound of the buffer
-~ throws RangeError: Attempt to access memory outside buffer bounds
+~ throws RangeError
 > Buffer.from([1, 2, 3]).readIntLE(0, 7)
 = throws TypeError: "byteLength" must be >= 1 and <= 6
-~ throws RangeError: The value of "byteLength" is out of range. It must be >= 1 and <= 6. Received 7
+~ throws RangeError
 > Buffer.from([1, 2, 3]).readIntLE(0, 0)
 = throws TypeError: "byteLength" must be >= 1 and <= 6
-~ throws RangeError: The value of "byteLength" is out of range. It must be >= 1 and <= 6. Received 0
+~ throws RangeError
 > Buffer.from([1, 2, 3]).readIntLE(0)
 = throws TypeError: "byteLength" is not a number
-~ throws TypeError: The "byteLength" argument must be of type number. Received undefined
+~ throws TypeError
 > Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]).readBigInt64LE
 = undefined
 ~ function
@@ -363,24 +361,24 @@
 = [6,12,Buffer ffe34166e5ec060504030201]
 > Buffer.alloc(1).writeInt8(128)
 = throws RangeError: value is outside the range of a representable int8
-~ throws RangeError: The value of "value" is out of range. It must be >= -128 and <= 127. Received 128
+~ throws RangeError
 > Buffer.alloc(1).writeUInt8(256)
 = throws RangeError: value is outside the range of a representable uint8
-~ throws RangeError: The value of "value" is out of range. It must be >= 0 and <= 255. Received 256
+~ throws RangeError
 > Buffer.alloc(1).writeUInt8(-1)
 = throws RangeError: value is outside the range of a representable uint8
-~ throws RangeError: The value of "value" is out of range. It must be >= 0 and <= 255. Received -1
+~ throws RangeError
 > Buffer.alloc(2).writeInt16LE(40000)
 = throws RangeError: value is outside the range of a representable int16
-~ throws RangeError: The value of "value" is out of range. It must be >= -32768 and <= 32767. Received 40000
+~ throws RangeError
 > Buffer.alloc(4).writeUInt32LE(5000000000)
 = throws RangeError: value is outside the range of a representable uint32
-~ throws RangeError: The value of "value" is out of range. It must be >= 0 and <= 4294967295. Received 5_000_000_000
+~ throws RangeError
 > Buffer.alloc(1).writeInt8('5')
 = 1
 > Buffer.alloc(1).writeInt8(1, 1)
 = throws RangeError: index 1 is outside the bound of the buffer
-~ throws RangeError: The value of "offset" is out of range. It must be >= 0 and <= 0. Received 1
+~ throws RangeError
 > Buffer.alloc(1).writeInt8(1.7)
 = 1
 > Buffer.alloc(1).writeInt8()
@@ -424,7 +422,7 @@
 = "el"
 > Buffer.from('hello').toString('nope')
 = throws TypeError: "nope" encoding is not supported
-~ throws TypeError: Unknown encoding: nope
+~ throws TypeError
 > Buffer.from('hello').toString('latin1')
 = throws TypeError: "latin1" encoding is not supported
 ~ "hello"
@@ -442,16 +440,16 @@
 = [3,Buffer e282ac0000]
 > Buffer.alloc(5).write('abc', 6)
 = throws RangeError: "offset" is out of range
-~ throws RangeError: The value of "offset" is out of range. It must be >= 0 && <= 5. Received 6
+~ throws RangeError
 > Buffer.alloc(5).write(5)
 = throws TypeError: first argument must be a string
-~ throws TypeError: argument must be a string
+~ throws TypeError
 > Buffer.alloc(5).write('abc', -1)
 = throws RangeError: invalid index
-~ throws RangeError: The value of "offset" is out of range. It must be >= 0 && <= 5. Received -1
+~ throws RangeError
 > Buffer.alloc(5).write('abc', 'nope')
 = throws TypeError: "nope" encoding is not supported
-~ throws TypeError: Unknown encoding: nope
+~ throws TypeError
 > [typeof Buffer.from('').entries, typeof Buffer.from('').map, typeof Buffer.from('').forEach, typeof Buffer.from('').values]
 = ["function","function","function","function"]
 > Buffer.from('abc').map(function (x) { return x + 1; })
@@ -465,7 +463,7 @@
 = [97,98]
 > Buffer.from('abc').toString.call({})
 = throws TypeError: "this" argument must be an instance of Buffer or Uint8Array
-~ throws TypeError: argument must be a buffer
+~ throws TypeError
 > Buffer.prototype.slice.call(new Uint8Array([1, 2, 3]), 1)
 = Buffer 0203
 ~ [object Uint8Array] 0203

@@ -1,13 +1,10 @@
 # The module crypto.
 > ['createHash', 'createHmac'].map(function (n) { return typeof cr[n]; }).join()
-= closed
-~ "function,function"
+= "function,function"
 > cr.createHash('md5').update('AB').digest('hex')
-= closed
-~ "b86fc6b051f63d73de262d4c34e3a0a9"
+= "b86fc6b051f63d73de262d4c34e3a0a9"
 > cr.createHash('sha1').update('A').update('B').digest('hex')
-= closed
-~ "06d945942aa26a61be18c3e22bf19bbca8dd2b5d"
+= "06d945942aa26a61be18c3e22bf19bbca8dd2b5d"
 > cr.createHash('sha256').update('AB').digest('base64')
 = "OBZPvRdgPXP2lri01yZk1zW7anyIV3aH/SrjP9aWQVM="
 > cr.createHash('sha256').update('AB').digest('base64url')
@@ -32,13 +29,13 @@
 = "74d2f9aff79c1a792bee968420378c32c521c34d"
 > cr.createHash('nope')
 = throws TypeError: not supported algorithm: "nope"
-~ throws Error: Digest method not supported
+~ throws Error
 > cr.createHash()
 = throws TypeError: algorithm must be a string
-~ throws TypeError: The "algorithm" argument must be of type string. Received undefined
+~ throws TypeError
 > cr.createHash(5)
 = throws TypeError: algorithm must be a string
-~ throws TypeError: The "algorithm" argument must be of type string. Received type number (5)
+~ throws TypeError
 > cr.createHash('sha1').update('XQ==', 'base64').digest('hex')
 = "4ff447b8ef42ca51fa6fb287bed8d40f49be58f1"
 > cr.createHash('sha1').update('5d', 'hex').digest('hex')
@@ -57,19 +54,19 @@
 ~ "06d945942aa26a61be18c3e22bf19bbca8dd2b5d"
 > cr.createHash('sha1').update(new Uint8Array([65, 66]).buffer).digest('hex')
 = throws TypeError: data is not a string or Buffer-like object
-~ throws TypeError: The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received an instance of ArrayBuffer
+~ throws TypeError
 > cr.createHash('sha1').update().digest('hex')
 = throws TypeError: data is not a string or Buffer-like object
-~ throws TypeError: The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received undefined
+~ throws TypeError
 > cr.createHash('sha1').update(null).digest('hex')
 = throws TypeError: data is not a string or Buffer-like object
-~ throws TypeError: The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received null
+~ throws TypeError
 > cr.createHash('sha1').update(5).digest('hex')
 = throws TypeError: data is not a string or Buffer-like object
-~ throws TypeError: The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received type number (5)
+~ throws TypeError
 > cr.createHash('sha1').update({}).digest('hex')
 = throws TypeError: data is not a string or Buffer-like object
-~ throws TypeError: The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. Received an instance of Object
+~ throws TypeError
 > cr.createHash('sha1').update('').digest('hex')
 = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 > cr.createHash('sha1').digest('hex')
@@ -112,7 +109,7 @@
 ~ "{_options:undefined}"
 > cr.createHash('sha1').update.call({}, 'x')
 = throws TypeError: "this" is not a hash object
-~ throws TypeError: Cannot read properties of undefined (reading 'Symbol(kFinalized)')
+~ throws TypeError
 > cr.createHmac('md5', 'key').update('AB').digest('hex')
 = "b4d9cb1de573ad5b8c3c4dbfbb2409f4"
 > cr.createHmac('sha1', 'key').update('AB').digest('hex')
@@ -132,19 +129,19 @@
 = "91b2c38579cfba56743b42a86575fb6671b5a96658ebfa8c7400a4581410aad9"
 > cr.createHmac('sha256').update('AB').digest('hex')
 = throws TypeError: key is not a string or Buffer-like object
-~ throws TypeError: The "key" argument must be of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey. Received undefined
+~ throws TypeError
 > cr.createHmac('sha256', null).update('AB').digest('hex')
 = throws TypeError: key is not a string or Buffer-like object
-~ throws TypeError: The "key" argument must be of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey. Received null
+~ throws TypeError
 > cr.createHmac('sha256', 5).update('AB').digest('hex')
 = throws TypeError: key is not a string or Buffer-like object
-~ throws TypeError: The "key" argument must be of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey. Received type number (5)
+~ throws TypeError
 > cr.createHmac('nope', 'key')
 = throws TypeError: not supported algorithm: "nope"
-~ throws TypeError: Invalid digest: nope
+~ throws TypeError
 > cr.createHmac()
 = throws TypeError: algorithm must be a string
-~ throws TypeError: The "hmac" argument must be of type string. Received undefined
+~ throws TypeError
 > cr.createHmac('sha256', 'key').digest()
 = Buffer 5d5d139563c95b5967b9bd9a8c9b233a9dedb45072794cd232dc1b74832607d0
 > (function (h) { h.digest(); return h.digest('hex'); })(cr.createHmac('sha1', 'a'))

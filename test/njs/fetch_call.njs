@@ -166,7 +166,6 @@
 = "{\"bodyUsed\":false,\"headers\":{\"Connection\":\"close\",\"Content-Length\":\"1\",\"Content-Type\":\"text/plain\",\"Date\":\"DATE\",\"Server\":\"SERVER\"},\"ok\":true,\"redirected\":false,\"status\":200,\"statusText\":\"OK\",\"type\":\"basic\",\"url\":\"http://127.0.0.1:N/?body=x\"}"
 > njs.dump(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
 = "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Connection:'close',Content-Length:'1',Content-Type:'text/plain',Date:'DATE',Server:'SERVER'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'OK',text:[Function: text],type:'basic',url:'http://127.0.0.1:N/?body=x'}"
-~ "Response {}"
 > Object.keys(await ngx.fetch('http://127.0.0.1:%%PORT_1%%/?body=x'))
 = ["arrayBuffer","bodyUsed","headers","json","ok","redirected","status","statusText","text","type","url"]
 ~ []

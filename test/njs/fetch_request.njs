@@ -178,7 +178,6 @@
 = ["constructor"]
 > njs.dump(new Request('http://a/'))
 = "Request {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,cache:'default',credentials:'same-origin',json:[Function: json],headers:Headers {},method:'GET',mode:'no-cors',text:[Function: text],url:'http://a/'}"
-~ "Request {}"
 > typeof Request
 = "function"
 > Request.name

@@ -114,7 +114,6 @@
 ~ ["arrayBuffer","blob","body","bodyUsed","bytes","clone","constructor","formData","headers","json","ok","redirected","status","statusText","text","type","url"]
 > njs.dump(new Response('x'))
 = "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Content-Type:'text/plain;charset=UTF-8'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'',text:[Function: text],type:'basic',url:''}"
-~ "Response {}"
 > Response.name
 = "Response"
 ~ "_LightResponse"

@@ -142,7 +142,7 @@ set> return await r.readRequestText();
 ~ 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: the request body cannot be read in this handler
 set> var s = await fs.promises.readFile('/dev/null'); r.setReturnValue('read' + s.length);
 = 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: File is not regular
-~ 200 Content-Type: text/plain | Content-Length: 2 "[]"
+~ 200 Content-Type: text/plain | Content-Length: 7 "[read0]"
 set> return fs.readFileSync('/dev/null').length + 'x';
 = 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: Error: File is not regular
 ~ 200 Content-Type: text/plain | Content-Length: 4 "[0x]"
@@ -167,3 +167,48 @@ http> r.return(200, r.variables.v_js_set_31 + r.variables.v_js_set_38.slice(0, 4
 = 200 Content-Type: text/plain | Content-Length: 11 "awaitedba78"
 http> r.return(200, Buffer.from(await crypto.subtle.digest('SHA-1', 'abc')).toString('hex'));
 = 200 Content-Type: text/plain | Content-Length: 40 "a9993e364706816aba3e25717850c26c9cd0d89d"
+# A variable's function runs while a promise of the handler's is rejected, and the handler comes to it later.
+set> ;
+= 200 Content-Type: text/plain | Content-Length: 2 "[]"
+http> var p = Promise.reject(new Error('x')); var v = r.variables.v_js_set_78; p.catch(function (e) { r.return(200, e.message + v); });
+= 200 Content-Type: text/plain | Content-Length: 1 "x"
+http> await null; var p = Promise.reject(new Error('x')); var v = r.variables.v_js_set_78; await p.catch(function (e) { r.return(200, e.message); });
+= 200 Content-Type: text/plain | Content-Length: 1 "x"
+http> await null; var p = Promise.reject(new Error('y')); r.headersOut.a = r.variables.v_js_set_78; try { await p; } catch (e) { r.return(200, e.message); }
+= 200 Content-Type: text/plain | Content-Length: 1 "y"
+http> await null; Promise.reject(new Error('z')); r.variables.v_js_set_78; await null; r.error('still'); await new Promise(function (done) { setTimeout(done, 20); }); r.return(200, 'x');
+= 200 Content-Type: text/plain | Content-Length: 1 "x" [error] js: still [error] js unhandled rejection: Error: z
+# What fs promises is there at once.
+set> await fs.promises.writeFile(ngx.prefix + 'set-file', 'text'); await fs.promises.appendFile(ngx.prefix + 'set-file', 5); r.setReturnValue(await fs.promises.readFile(ngx.prefix + 'set-file', 'utf8'));
+= 200 Content-Type: text/plain | Content-Length: 7 "[text5]"
+set> await fs.promises.mkdir(ngx.prefix + 'set-dir'); await fs.promises.symlink('x', ngx.prefix + 'set-dir/l'); await fs.promises.rename(ngx.prefix + 'set-file', ngx.prefix + 'set-dir/f'); var s = await fs.promises.stat(ngx.prefix + 'set-dir/f'); var l = await fs.promises.lstat(ngx.prefix + 'set-dir/l'); r.setReturnValue([(await fs.promises.readdir(ngx.prefix + 'set-dir')).sort(), s.size, l.isSymbolicLink(), await fs.promises.readlink(ngx.prefix + 'set-dir/l')].join());
+= 200 Content-Type: text/plain | Content-Length: 14 "[f,l,5,true,x]"
+set> await fs.promises.unlink(ngx.prefix + 'set-dir/l'); await fs.promises.access(ngx.prefix + 'set-dir/f'); await fs.promises.rmdir(ngx.prefix + 'set-dir', {recursive: true}); r.setReturnValue(String(fs.existsSync(ngx.prefix + 'set-dir')));
+= 200 Content-Type: text/plain | Content-Length: 7 "[false]"
+set> try { await fs.promises.readFile(ngx.prefix + 'none'); } catch (e) { r.setReturnValue(e.code); }
+= 200 Content-Type: text/plain | Content-Length: 8 "[ENOENT]"
+set> return await fs.promises.readFile(ngx.prefix + 'none');
+= 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: No such file or directory
+~ 200 Content-Type: text/plain | Content-Length: 18 "[[object Promise]]" [error] js unhandled rejection: Error: ENOENT: no such file or directory, open 'DIR/none'
+head> r.headersOut.a = (await fs.promises.readFile(ngx.prefix + 'html/file.txt')).toString();
+= 200 Content-Type: text/plain | Content-Length: 4 | a: file "text"
+# What a handler finds in a variable without a value.
+set> return null;
+= 200 Content-Type: text/plain | Content-Length: 2 "[]"
+set> throw new Error('x');
+= 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: Error: x
+set> await new Promise(function (done) { setTimeout(done, 1); }); return 'late';
+= 200 Content-Type: text/plain | Content-Length: 2 "[]"
+set> nope();
+= 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: ReferenceError: "nope" is not defined
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: ReferenceError: nope is not defined
+http> r.return(200, [r.variables.v_js_set_78, r.variables.v_js_set_89, r.variables.v_js_set_90, r.variables.v_js_set_91].map(function (v) { return typeof v; }).join());
+= 200 Content-Type: text/plain | Content-Length: 33 "string,string,undefined,undefined" [error] js exception: Error: x
+> typeof r.rawVariables.v_js_set_78 + typeof r.rawVariables.v_js_set_90
+= "objectundefined"
+stream set> ;
+= "[]"
+stream set> throw new Error('x');
+= "[]" [error] js exception: Error: x
+stream set> return [typeof s.variables.v_js_set_95, typeof s.variables.v_js_set_96].join();
+= "[string,undefined]" [error] js exception: Error: x

@@ -3,7 +3,6 @@
 = "[object Object]"
 > Object.keys(ngx).sort()
 = ["build","conf_file_path","conf_prefix","engine_id","error_log_path","fetch","log","prefix","shared","version","version_number","worker_id"]
-~ ["ERR","INFO","WARN","build","conf_file_path","conf_prefix","engine_id","error_log_path","fetch","log","prefix","shared","version","version_number","worker_id"]
 > typeof ngx.build
 = "string"
 > ngx.conf_prefix
@@ -26,7 +25,7 @@
 = undefined
 > (function () { ngx.INFO = 1; return ngx.INFO; })()
 = throws TypeError: Cannot assign to read-only property "INFO" of object
-~ throws TypeError: Cannot assign to read only property 'INFO' of object '#<Object>'
+~ throws TypeError
 > ngx.log()
 = throws TypeError: invalid number
 > ngx.log(ngx.INFO)
@@ -186,7 +185,7 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = throws TypeError: "signal" unknown value: "NOPE"
 > process.kill(process.pid, 'SIGNOPE')
 = throws TypeError: "signal" unknown value
-~ throws TypeError: "signal" unknown value: "SIGNOPE"
+~ throws TypeError
 > process.kill(process.pid, {})
 = throws TypeError: "signal" invalid type
 > process.kill(99999999, 0)
@@ -234,7 +233,7 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "a"
 > setImmediate()
 = throws TypeError: too few arguments
-~ throws TypeError: The "callback" argument must be of type function. Received undefined
+~ throws TypeError
 > typeof setInterval
 = "undefined"
 ~ "function"
@@ -250,7 +249,7 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "6Q=="
 > btoa('€')
 = throws TypeError: invalid character (> U+00FF)
-~ throws InvalidCharacterError: Invalid character
+~ throws InvalidCharacterError
 > btoa()
 = "dW5kZWZpbmVk"
 ~ throws TypeError: The "input" argument must be specified
@@ -264,13 +263,13 @@ set> njs.on('exit', function () { ngx.log(ngx.WARN, 'exit ' + r.uri.length); });
 = "a"
 > atob('!')
 = throws TypeError: the string to be decoded is not correctly encoded
-~ throws InvalidCharacterError: Invalid character
+~ throws InvalidCharacterError
 > atob('Y')
 = throws TypeError: the string to be decoded is not correctly encoded
-~ throws InvalidCharacterError: The string to be decoded is not correctly encoded.
+~ throws InvalidCharacterError
 > atob()
 = throws TypeError: the string to be decoded is not correctly encoded
-~ throws TypeError: The "input" argument must be specified
+~ throws TypeError
 > atob('4pyT').length
 = 3
 > typeof global
@@ -313,7 +312,7 @@ http> Promise.resolve().then(function () { throw new Error('then'); });
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: then
 http> var p = Promise.reject(new Error('late')); setTimeout(function () { p.catch(function () {}); r.return(200, 'x'); }, 1);
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
-~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: late
+~ 200 Content-Type: text/plain | Content-Length: 1 "x" [error] js unhandled rejection: Error: late
 http> throw new Error('boom');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: boom
 http> throw 'text';

@@ -1,10 +1,8 @@
 # TextEncoder, TextDecoder, texts and other globals.
 > new TextEncoder().encode('aé€😀')
-= closed
-~ [object Uint8Array] 61c3a9e282acf09f9880
+= [object Uint8Array] 61c3a9e282acf09f9880
 > new TextEncoder().encode()
-= closed
-~ [object Uint8Array] 
+= [object Uint8Array] 
 > new TextEncoder().encode('')
 = [object Uint8Array] 
 > new TextEncoder().encode(5)
@@ -30,25 +28,25 @@
 ~ {read:2,written:4}
 > new TextEncoder().encodeInto('abc')
 = throws TypeError: The "destination" argument must be an instance of Uint8Array
-~ throws TypeError: The "dest" argument must be an instance of Uint8Array. Received undefined
+~ throws TypeError
 > new TextEncoder().encodeInto('abc', new Uint16Array(3))
 = throws TypeError: The "destination" argument must be an instance of Uint8Array
-~ throws TypeError: The "dest" argument must be an instance of Uint8Array. Received an instance of Uint16Array
+~ throws TypeError
 > new TextEncoder().encodeInto('abc', 'x')
 = throws TypeError: The "destination" argument must be an instance of Uint8Array
-~ throws TypeError: The "dest" argument must be an instance of Uint8Array. Received type string ('x')
+~ throws TypeError
 > new TextEncoder().encodeInto(5, new Uint8Array(3))
 = {}
 ~ throws TypeError: The "src" argument must be of type string. Received type number (5)
 > TextEncoder()
 = throws TypeError: Constructor of TextEncoder requires 'new'
-~ throws TypeError: Class constructor TextEncoder cannot be invoked without 'new'
+~ throws TypeError
 > Object.prototype.toString.call(new TextEncoder())
 = "[object Object]"
 ~ "[object TextEncoder]"
 > TextEncoder.prototype.encode.call({}, 'x')
 = throws TypeError: "this" is not a TextEncoder
-~ throws TypeError: Value of "this" must be of type TextEncoder
+~ throws TypeError
 > Object.prototype.toString.call(new TextDecoder())
 = "[object Object]"
 ~ "[object TextDecoder]"
@@ -74,7 +72,7 @@
 = throws RangeError: The "null" encoding is not supported
 > TextDecoder()
 = throws TypeError: Constructor of TextDecoder requires 'new'
-~ throws TypeError: Class constructor TextDecoder cannot be invoked without 'new'
+~ throws TypeError
 > [new TextDecoder().fatal, new TextDecoder().ignoreBOM]
 = [false,false]
 > [new TextDecoder('utf-8', {fatal: true}).fatal, new TextDecoder('utf-8', {ignoreBOM: true}).ignoreBOM]
@@ -84,7 +82,7 @@
 ~ [true,false,false]
 > new TextDecoder('utf-8', 5).fatal
 = throws TypeError: The "options" argument must be of type object
-~ throws TypeError: The "options" argument must be of type object. Received type number (5)
+~ throws TypeError
 > new TextDecoder().decode(new Uint8Array([206, 177, 206, 178]))
 = "αβ"
 > new TextDecoder().decode(new Uint8Array([206, 177]).buffer)
@@ -105,13 +103,13 @@
 ~ ""
 > new TextDecoder().decode(null)
 = throws TypeError: The "input" argument must be an instance of TypedArray
-~ throws TypeError: The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.
+~ throws TypeError
 > new TextDecoder().decode('text')
 = throws TypeError: The "input" argument must be an instance of TypedArray
-~ throws TypeError: The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.
+~ throws TypeError
 > new TextDecoder().decode(5)
 = throws TypeError: The "input" argument must be an instance of TypedArray
-~ throws TypeError: The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.
+~ throws TypeError
 > new TextDecoder().decode(new Uint8Array([255, 97]))
 = "�a"
 > new TextDecoder().decode(new Uint8Array([0xe2, 0x82]))
@@ -124,10 +122,10 @@
 = "���"
 > new TextDecoder('utf-8', {fatal: true}).decode(new Uint8Array([255]))
 = throws TypeError: The encoded data was not valid
-~ throws TypeError: The encoded data was not valid for encoding utf-8
+~ throws TypeError
 > new TextDecoder('utf-8', {fatal: true}).decode(new Uint8Array([0xe2, 0x82]))
 = throws TypeError: The encoded data was not valid
-~ throws TypeError: The encoded data was not valid for encoding utf-8
+~ throws TypeError
 > new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 97])).length
 = 1
 > new TextDecoder('utf-8', {ignoreBOM: true}).decode(new Uint8Array([0xef, 0xbb, 0xbf, 97])).length
@@ -140,10 +138,10 @@
 = ["","�a"]
 > (function (d) { return [d.decode(new Uint8Array([0xe2]), {stream: true}), d.decode()]; })(new TextDecoder('utf-8', {fatal: true}))
 = throws TypeError: The encoded data was not valid
-~ throws TypeError: The encoded data was not valid for encoding utf-8
+~ throws TypeError
 > TextDecoder.prototype.decode.call({}, new Uint8Array([97]))
 = throws TypeError: "this" is not a TextDecoder
-~ throws TypeError: Value of "this" must be of type TextDecoder
+~ throws TypeError
 > 'αβγ'.toUTF8
 = undefined
 > String.bytesFrom
@@ -159,7 +157,7 @@
 = "%C3%A9%20%2F"
 > decodeURIComponent('%')
 = throws URIError: malformed URI
-~ throws URIError: URI malformed
+~ throws URIError
 > encodeURI('\ud800')
 = "%EF%BF%BD"
 ~ throws URIError: URI malformed
@@ -170,20 +168,20 @@
 = {a:1}
 > JSON.parse('{')
 = throws SyntaxError: Unexpected end of input at position 1
-~ throws SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)
+~ throws SyntaxError
 > JSON.parse('')
 = throws SyntaxError: Unexpected end of input at position 0
-~ throws SyntaxError: Unexpected end of JSON input
+~ throws SyntaxError
 > JSON.parse(undefined)
 = throws SyntaxError: Unexpected token at position 0
-~ throws SyntaxError: "undefined" is not valid JSON
+~ throws SyntaxError
 > JSON.stringify({a: new Date(0), b: undefined, c: function () {}, d: NaN, e: Buffer.from('x')})
 = "{\"a\":\"1970-01-01T00:00:00.000Z\",\"d\":null,\"e\":{\"type\":\"Buffer\",\"data\":[120]}}"
 > JSON.stringify({a: [1, {b: 2}]}, null, 2)
 = "{\n  \"a\": [\n    1,\n    {\n      \"b\": 2\n    }\n  ]\n}"
 > (function () { var a = {}; a.a = a; return JSON.stringify(a); })()
 = throws TypeError: Nested too deep or a cyclic structure
-~ throws TypeError: Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    --- property 'a' closes the circle
+~ throws TypeError
 > new Date(0).toISOString()
 = "1970-01-01T00:00:00.000Z"
 > parseInt('12px') + ' ' + parseFloat('1.5e3x') + ' ' + Number('0x10')

@@ -1,7 +1,6 @@
 # The module zlib.
 > ['deflateRawSync', 'deflateSync', 'inflateRawSync', 'inflateSync'].map(function (n) { return typeof zlib[n]; }).join()
-= closed
-~ "function,function,function,function"
+= "function,function,function,function"
 > ['Z_NO_COMPRESSION', 'Z_BEST_SPEED', 'Z_BEST_COMPRESSION', 'Z_DEFAULT_COMPRESSION', 'Z_FILTERED', 'Z_HUFFMAN_ONLY', 'Z_RLE', 'Z_FIXED', 'Z_DEFAULT_STRATEGY'].map(function (n) { return zlib.constants[n]; }).join()
 = "0,1,9,,1,2,3,4,0"
 ~ "0,1,9,-1,1,2,3,4,0"
@@ -37,19 +36,19 @@
 = "S0xKThxFxCEA"
 > zlib.deflateRawSync('abc', {level: 10})
 = throws RangeError: level must be in the range -1..9
-~ throws RangeError: The value of "options.level" is out of range. It must be >= -1 and <= 9. Received 10
+~ throws RangeError
 > zlib.deflateRawSync('abc', {level: -2})
 = throws RangeError: level must be in the range -1..9
-~ throws RangeError: The value of "options.level" is out of range. It must be >= -1 and <= 9. Received -2
+~ throws RangeError
 > zlib.deflateRawSync('abc', {level: 'x'})
 = Buffer 010300fcff616263
 ~ throws TypeError: The "options.level" property must be of type number. Received type string ('x')
 > zlib.deflateRawSync('abc', {windowBits: 16})
 = throws RangeError: windowBits must be in the range -15..-9
-~ throws RangeError: The value of "options.windowBits" is out of range. It must be >= 8 and <= 15. Received 16
+~ throws RangeError
 > zlib.deflateRawSync('abc', {windowBits: 7})
 = throws RangeError: windowBits must be in the range -15..-9
-~ throws RangeError: The value of "options.windowBits" is out of range. It must be >= 8 and <= 15. Received 7
+~ throws RangeError
 > zlib.deflateRawSync('abc', {windowBits: 9}).toString('hex')
 = throws RangeError: windowBits must be in the range -15..-9
 ~ "4b4c4a0600"
@@ -57,15 +56,15 @@
 = "18954b4c4a0600024d0127"
 > zlib.deflateRawSync('abc', {memLevel: 0})
 = throws RangeError: memLevel must be in the range 0..9
-~ throws RangeError: The value of "options.memLevel" is out of range. It must be >= 1 and <= 9. Received 0
+~ throws RangeError
 > zlib.deflateRawSync('abc', {memLevel: 10})
 = throws RangeError: memLevel must be in the range 0..9
-~ throws RangeError: The value of "options.memLevel" is out of range. It must be >= 1 and <= 9. Received 10
+~ throws RangeError
 > zlib.deflateRawSync('abc', {memLevel: 5}).toString('hex')
 = "4b4c4a0600"
 > zlib.deflateRawSync('abc', {strategy: 5})
 = throws TypeError: unknown strategy: 5
-~ throws RangeError: The value of "options.strategy" is out of range. It must be >= 0 and <= 4. Received 5
+~ throws RangeError
 > zlib.deflateRawSync('abcabcabc', {strategy: zlib.constants.Z_HUFFMAN_ONLY}).toString('hex')
 = "4b4c4a4e4c4a4e4c4a0600"
 > zlib.deflateRawSync('abcabcabc', {strategy: zlib.constants.Z_FIXED}).toString('hex')
@@ -74,10 +73,10 @@
 = "4b4c4a0600"
 > zlib.deflateRawSync('abc', {chunkSize: 10})
 = throws RangeError: chunkSize must be >= 64
-~ throws RangeError: The value of "options.chunkSize" is out of range. It must be >= 64. Received 10
+~ throws RangeError
 > zlib.deflateRawSync('abc', {chunkSize: 0})
 = throws RangeError: chunkSize must be >= 64
-~ throws RangeError: The value of "options.chunkSize" is out of range. It must be >= 64. Received 0
+~ throws RangeError
 > zlib.deflateRawSync('abcdef', {dictionary: Buffer.from('abc')}).toString('hex')
 = "4b4c4a4e494d0300"
 > zlib.deflateSync('abcdef', {dictionary: Buffer.from('abc')}).toString('hex')
@@ -105,30 +104,30 @@
 ~ "abcdef"
 > zlib.inflateSync(zlib.deflateSync('abcdef', {dictionary: Buffer.from('abc')}))
 = throws TypeError: failed to inflate, dictionary is required
-~ throws Error: Missing dictionary
+~ throws Error
 > zlib.inflateSync(zlib.deflateSync('abcdef', {dictionary: Buffer.from('abc')}), {dictionary: Buffer.from('xyz')})
 = throws InternalError: deflateSetDictionary() failed
-~ throws Error: Bad dictionary
+~ throws Error
 > Buffer.isBuffer(zlib.inflateRawSync(zlib.deflateRawSync('text')))
 = true
 > zlib.inflateRawSync('nonsense')
 = throws InternalError: failed to inflate the compressed data: invalid block type
-~ throws Error: invalid block type
+~ throws Error
 > zlib.inflateSync('nonsense')
 = throws InternalError: failed to inflate the compressed data: incorrect header check
-~ throws Error: incorrect header check
+~ throws Error
 > zlib.inflateSync(zlib.deflateSync('text').slice(0, 5))
 = throws InternalError: failed to inflate the compressed data: 
-~ throws Error: unexpected end of file
+~ throws Error
 > zlib.inflateSync(Buffer.from('789c', 'hex'))
 = throws InternalError: failed to inflate the compressed data: 
-~ throws Error: unexpected end of file
+~ throws Error
 > zlib.inflateSync('')
 = throws InternalError: failed to inflate the compressed data: 
-~ throws Error: unexpected end of file
+~ throws Error
 > zlib.inflateSync()
 = throws InternalError: failed to inflate the compressed data: incorrect header check
-~ throws Error: incorrect header check
+~ throws Error
 > zlib.inflateRawSync(Buffer.from('S0wEAA==', 'base64')).toString()
 = "aa"
 > zlib.inflateSync(Buffer.concat([zlib.deflateSync('a'), Buffer.from('trailing')])).toString()

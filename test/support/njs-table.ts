@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 //   @ {"method": "POST"}          what the client sends: method, query, headers, body; in stream `send`
 //   + DIRECTIVES                  what stands in the location or server beside the handler
 //   = ANSWER                      nginx's
-//   ~ ANSWER                      ours, where it differs on purpose; the comment above says why
+//   ~ ANSWER                      ours, where it differs on purpose; `throws NAME` alone leaves the error's words to the engine
 
 /** What the client of a row sends. */
 export interface RowRequest {
@@ -120,6 +120,10 @@ export function recordAnswers(file: string, answers: readonly string[]): void {
   write();
   writeFileSync(path, `${result.join('\n')}\n`);
 }
+
+/** Our answer to a row, without words of Node's or V8's if the row does not name them. */
+export const withoutWords = (row: Row, answer: string): string =>
+  /^throws \w+$/.test(row.ours ?? '') ? answer.replace(/^(throws \w+): .*$/s, '$1') : answer;
 
 /** Shows a value the same in all engines. */
 const SHOW = `

@@ -13,6 +13,10 @@ export const sharedState: Rule = {
         continue;
       }
       const block = directive.parent ?? enclosing(directive, 'http');
+      const reuse = block === undefined ? undefined : effective(block, 'js_context_reuse')[0]?.args[0];
+      if (reuse === 'off' || reuse === '0') {
+        continue;
+      }
       const folders = block === undefined ? [] : effective(block, 'js_path').map(({ args }) => args[0] ?? '');
       const complete = folders.map((folder) => resolvePath(folder, confPrefix));
       const arg = directive.args.length - 1;
@@ -22,7 +26,8 @@ export const sharedState: Rule = {
           at: directive,
           arg,
           problem: `a module runs once in each worker, and not anew for each request as in njs: requests share ${found}`,
-          remedy: 'declare it in the function, keep it in a `js_var`, or use a `js_shared_dict_zone` where sharing is meant',
+          remedy:
+            'declare it in the function, keep it in a `js_var`, use a `js_shared_dict_zone` where sharing is meant, or say `js_context_reuse off`',
         };
       }
     }

@@ -177,7 +177,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['js_engine', 'js_context_reuse', 'js_context_reuse_max_size'],
-        note: 'they choose and tune the engines of njs; scripts run on V8, and modules live as long as the worker',
+        note: 'they choose and tune the engines of njs; scripts run on V8, and modules live as long as the worker, but with `js_context_reuse off` as long as the request',
       },
       {
         directives: ['open_file_cache_events'],

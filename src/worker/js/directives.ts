@@ -10,6 +10,7 @@ import type { ClientTask } from '../task/client-task.js';
 import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
+import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
 import { jsVariables } from './script-variables.js';
 import { checkImports, type Import, type Preload } from './scripts.js';
@@ -21,6 +22,8 @@ export interface ScriptSettings extends FetchSettings {
   folders: readonly string[];
   preloads: readonly Preload[];
   periodics: readonly Periodic[];
+  /** Each request or session has modules of its own. */
+  fresh: boolean;
 }
 
 /** What an inner block has comes behind what the outer ones have. */
@@ -35,6 +38,7 @@ export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptS
   folders: appended<string>(),
   preloads: appended<Preload>(),
   periodics: own<readonly Periodic[]>([]),
+  fresh: inherit(false),
   fetchTimeout: inherit(60_000),
   fetchBufferSize: inherit(16_384),
   fetchMaxResponse: inherit(1_048_576),
@@ -58,6 +62,7 @@ interface Protocol {
   readonly periodic: number;
   /** Where `js_shared_dict_zone` stands. */
   readonly main: number;
+  readonly protocol: ScriptProtocol;
   /** The value of a variable of `js_set`; undefined when there is none. */
   readonly evaluate: (task: ClientTask, name: string) => string | undefined;
 }
@@ -69,7 +74,7 @@ const checkSize = (ctx: SharedContext): void => void (parseSize(ctx.node.args[0]
 const proxyValue: Row['set'] = complex('fetchProxy');
 
 /** The directives that both protocols have. */
-export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protocol): Readonly<Record<string, Row>> {
+export function scriptDirectives({ anywhere, periodic, main, protocol, evaluate }: Protocol): Readonly<Record<string, Row>> {
   return {
     js_import: { in: anywhere, args: [1, 3], set: readImport },
     js_path: {
@@ -117,7 +122,16 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
         }
       }),
     },
-    js_context_reuse: { in: anywhere, args: 1, set: accepted(checkSize) },
+    js_context_reuse: {
+      in: anywhere,
+      args: 1,
+      set(conf, node, ctx) {
+        if (conf.fresh !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.fresh = node.args[0] === 'off' || (parseSize(node.args[0]!) ?? ctx.reject('invalid value')) === 0;
+      },
+    },
     js_context_reuse_max_size: { in: anywhere, args: 1, set: accepted(checkSize) },
     js_fetch_buffer_size: { in: anywhere, args: 1, set: size('fetchBufferSize') },
     js_fetch_max_response_buffer_size: { in: anywhere, args: 1, set: size('fetchMaxResponse') },
@@ -155,7 +169,7 @@ export function scriptDirectives({ anywhere, periodic, main, evaluate }: Protoco
         }
       },
     },
-    js_shared_dict_zone: { in: main, args: { min: 1 }, set: readDict },
+    js_shared_dict_zone: { in: main, args: { min: 1 }, set: (_conf, node, ctx) => readDict(node, ctx, protocol) },
   };
 }
 
@@ -242,7 +256,7 @@ function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTas
 }
 
 // nginx: ngx_js_shared_dict_zone.
-function readDict(_conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {
+function readDict(node: SharedContext['node'], ctx: SharedContext, protocol: ScriptProtocol): void {
   let name = '';
   let bytes = 0;
   let timeout = 0;
@@ -285,7 +299,7 @@ function readDict(_conf: Partial<ScriptSettings>, node: SharedContext['node'], c
   if (ctx.zone(dictKind, name).bytes > 0) {
     ctx.fail(`shared zone "${name}" is already declared`);
   }
-  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state } });
+  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state, protocol } });
 }
 
 /** Contexts of `http` and of `stream` for {@link scriptDirectives}. */

@@ -1,3 +1,6 @@
+import type { webcrypto } from 'node:crypto';
+import { types } from 'node:util';
+
 /** How deep a value is shown. */
 const DEEPEST = 16;
 /** More blanks than this are no indentation. */
@@ -87,8 +90,10 @@ export const SHOWN: unique symbol = Symbol('shown');
 
 const GETTER = Symbol('getter');
 
+const keyMembers = ({ algorithm, extractable, type, usages }: webcrypto.CryptoKey): object => ({ algorithm, extractable, type, usages });
+
 function members(value: object): [string, unknown][] {
-  const own = (value as { [SHOWN]?: () => object })[SHOWN]?.();
+  const own = types.isCryptoKey(value) ? keyMembers(value) : (value as { [SHOWN]?: () => object })[SHOWN]?.();
   if (own !== undefined) {
     return Object.entries(own);
   }

@@ -1,5 +1,6 @@
 import { EMPTY } from '../bytes/empty.js';
 import { TOKEN } from '../http/syntax/token.js';
+import { SHOWN } from './dump.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';
 import { bufferOf, givenInteger } from './text.js';
@@ -246,6 +247,11 @@ export class FetchRequest {
     return { bodyUsed, cache, credentials, headers, method, mode, url };
   }
 
+  [SHOWN](): object {
+    const { arrayBuffer, bodyUsed, cache, credentials, json, headers, method, mode, text, url } = this;
+    return { arrayBuffer, bodyUsed, cache, credentials, json, headers, method, mode, text, url };
+  }
+
   get [Symbol.toStringTag](): string {
     return 'Request';
   }
@@ -373,6 +379,11 @@ export class FetchResponse {
   toJSON(): object {
     const { bodyUsed, headers, ok, redirected, status, statusText, type, url } = this;
     return { bodyUsed, headers, ok, redirected, status, statusText, type, url };
+  }
+
+  [SHOWN](): object {
+    const { arrayBuffer, bodyUsed, headers, json, ok, redirected, status, statusText, text, type, url } = this;
+    return { arrayBuffer, bodyUsed, headers, json, ok, redirected, status, statusText, text, type, url };
   }
 
   get [Symbol.toStringTag](): string {

@@ -119,10 +119,16 @@ function namesOut(out: HeadersOut): string[] {
 /** What such an object is as a text. */
 const plainText = (): string => '[object Object]';
 
-/** An object whose properties are looked up by name when they are asked for. */
-export function namedValues(get: (name: string) => unknown, names: () => string[], set?: (name: string, value: unknown) => void): object {
+/** An object whose properties are looked up by name when they are asked for. `tag`: its kind, for `Object.prototype.toString`. */
+export function namedValues(
+  get: (name: string) => unknown,
+  names: () => string[],
+  set?: (name: string, value: unknown) => void,
+  tag?: string,
+): object {
   return new Proxy(Object.create(null) as object, {
-    get: (_target, name) => (typeof name === 'string' ? get(name) : name === Symbol.toPrimitive ? plainText : undefined),
+    get: (_target, name) =>
+      typeof name === 'string' ? get(name) : name === Symbol.toPrimitive ? plainText : name === Symbol.toStringTag ? tag : undefined,
     has: (_target, name) => typeof name === 'string' && get(name) !== undefined,
     ownKeys: names,
     getOwnPropertyDescriptor(_target, name) {

@@ -11,6 +11,12 @@ export type Exports = Readonly<Record<string, unknown>>;
 /** Modules by the names that they are imported by, made when they are; in place of Node's where that has one of the name. */
 export type Builtins = Readonly<Record<string, () => unknown>>;
 
+/** A file as a function, for as many modules as are made of it. */
+interface Compiled {
+  readonly run: (...args: unknown[]) => unknown;
+  readonly esModule: boolean;
+}
+
 interface Loaded {
   exports: Record<string, unknown>;
   /** The module was an ES module: its `default` is what others import. */
@@ -47,6 +53,7 @@ export class ModuleLoader {
   readonly #folders: readonly string[];
   readonly #globals: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Loaded>();
+  #compiled = new Map<string, Compiled>();
   readonly #transform: () => typeof toScript;
   readonly #builtins: Builtins;
 
@@ -65,6 +72,13 @@ export class ModuleLoader {
     this.#globals = globals;
     this.#transform = transform;
     this.#builtins = builtins;
+  }
+
+  /** One whose modules are made anew, of what this one has compiled. */
+  fresh(): ModuleLoader {
+    const other = new ModuleLoader(this.#folders, this.#globals, this.#transform, this.#builtins);
+    other.#compiled = this.#compiled;
+    return other;
   }
 
   /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
@@ -133,7 +147,12 @@ export class ModuleLoader {
       this.#modules.set(file, native);
       return native;
     }
-    const { run, esModule } = this.#compile(file, readFileSync(file, 'utf8'));
+    let compiled = this.#compiled.get(file);
+    if (compiled === undefined) {
+      compiled = this.#compile(file, readFileSync(file, 'utf8'));
+      this.#compiled.set(file, compiled);
+    }
+    const { run, esModule } = compiled;
     const loaded: Loaded = { exports: {}, esModule };
     this.#modules.set(file, loaded);
     try {
@@ -148,7 +167,7 @@ export class ModuleLoader {
   }
 
   /** Makes a function of a file. Where the name does not say whether it is an ES module, the parser does. @throws ModuleSyntaxError */
-  #compile(file: string, source: string): { readonly run: (...args: unknown[]) => unknown; readonly esModule: boolean } {
+  #compile(file: string, source: string): Compiled {
     const typed = /\.[mc]?ts$/.test(file);
     if (typed || file.endsWith('.mjs')) {
       return { run: this.#esModule(file, source, typed), esModule: true };

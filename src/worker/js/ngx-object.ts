@@ -24,24 +24,30 @@ export interface ScriptHost {
   readonly argv: readonly string[];
   /** Where the error log of the main context goes. */
   readonly errorLog: string;
-  dict(name: string): SharedDict | undefined;
-  dictNames(): string[];
+  /** A dictionary of one of the two blocks, and the names of all that it has. */
+  dict(name: string, protocol: ScriptProtocol): SharedDict | undefined;
+  dictNames(protocol: ScriptProtocol): string[];
 }
+
+/** The two blocks that have scripts. */
+export type ScriptProtocol = 'http' | 'stream';
 
 /** The version of njs whose interfaces these are. */
 const NJS_VERSION = '1.0.1';
 
 /** What the user's files find beside Node's globals: `ngx`, `njs`, `console`, and timers that a handler waits for. */
-export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown>> {
-  const shared = namedValues((name) => host.dict(name), host.dictNames);
+export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Readonly<Record<string, unknown>> {
+  const shared = namedValues(
+    (name) => host.dict(name, protocol),
+    () => host.dictNames(protocol),
+    undefined,
+    'GlobalShared',
+  );
   const ngx = {
     log: (level: unknown, message: unknown) => logNow(levelOf(level), dump(message), host.log),
     fetch: scriptFetch(host.log),
   };
   const facts = {
-    INFO,
-    WARN,
-    ERR: ERROR,
     build: '',
     conf_file_path: host.confFile,
     conf_prefix: host.confPrefix,
@@ -54,6 +60,9 @@ export function scriptGlobals(host: ScriptHost): Readonly<Record<string, unknown
   };
   for (const [name, value] of Object.entries(facts)) {
     Object.defineProperty(ngx, name, { value, enumerable: true });
+  }
+  for (const [name, value] of Object.entries({ INFO, WARN, ERR: ERROR })) {
+    Object.defineProperty(ngx, name, { value });
   }
   Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {

@@ -129,6 +129,7 @@ export class RequestObject {
   constructor(r: Request) {
     this.#r = r;
     this.#owner = new RequestOwner(r);
+    setFunctions(this);
   }
 
   // --- how a phase uses it
@@ -275,7 +276,7 @@ export class RequestObject {
   /** Runs a filter, which waits for nothing. False after an exception, which is in the log. */
   filter(code: () => unknown): boolean {
     let done = true;
-    new Task(this.#owner, { settled() {}, failed: () => (done = false) }).runAtOnce(code);
+    new Task(this.#owner, { settled() {}, failed: () => (done = false) }, true).runAtOnce(code);
     return done;
   }
 
@@ -764,6 +765,29 @@ function wholeBody(r: Request, body: RequestBody): Buffer {
     r.log(WARN, 'http js reading request body from a temporary file');
   }
   return body.whole();
+}
+
+/** Gives a request its functions: as in njs, they are its own. */
+function setFunctions(r: RequestObject): void {
+  const from = RequestObject.prototype;
+  r.decline = from.decline;
+  r.done = from.done;
+  r.error = from.error;
+  r.finish = from.finish;
+  r.internalRedirect = from.internalRedirect;
+  r.jsVarNames = from.jsVarNames;
+  r.log = from.log;
+  r.readRequestArrayBuffer = from.readRequestArrayBuffer;
+  r.readRequestForm = from.readRequestForm;
+  r.readRequestJSON = from.readRequestJSON;
+  r.readRequestText = from.readRequestText;
+  r.return = from.return;
+  r.send = from.send;
+  r.sendBuffer = from.sendBuffer;
+  r.sendHeader = from.sendHeader;
+  r.setReturnValue = from.setReturnValue;
+  r.subrequest = from.subrequest;
+  r.warn = from.warn;
 }
 
 /** What a script finds when it goes through the members of a request. */

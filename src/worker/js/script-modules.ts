@@ -2,6 +2,7 @@ import type nodeFs from 'node:fs';
 import type nodeQuerystring from 'node:querystring';
 import type nodeZlib from 'node:zlib';
 import type { Builtins } from './module-loader.js';
+import { currentTask } from './task.js';
 
 // Node's modules that njs has, too, under the names without `node:`: what njs's programs may do with them and Node's do not take. All else
 // is Node's.
@@ -32,28 +33,46 @@ const withOwn = <T extends object>(module: T, own: object): T =>
 type Rest = readonly unknown[];
 type Any = (...args: Rest) => unknown;
 
+/** What njs's promises of `fs` do, which are kept as soon as they are made. */
+const PROMISED = 'access appendFile lstat mkdir readdir readFile readlink realpath rename rmdir stat symlink unlink writeFile'.split(' ');
+
+/** Those functions, at once where the value is wanted before anything else happens. */
+const promised = (functions: Readonly<Record<string, Any>>, atOnce: Readonly<Record<string, Any>>): Record<string, Any> =>
+  Object.fromEntries(
+    PROMISED.map((name) => [
+      name,
+      async (...args: Rest) => (currentTask()?.atOnce === true ? atOnce[`${name}Sync`]!(...args) : functions[name]!(...args)),
+    ]),
+  );
+
 /** `fs`. nginx: njs_fs_module.c. */
 export const scriptFs: () => typeof nodeFs = once(() => {
   const fs = process.getBuiltinModule('fs');
-  const { writeFileSync, appendFileSync, readSync, rmdirSync, rmSync, promises } = fs as unknown as Record<string, Any> & {
-    promises: Record<string, Any>;
-  };
-  const { writeFile, appendFile, rmdir, rm } = promises;
-  return withOwn(fs, {
-    writeFileSync: (file: unknown, data: unknown, ...rest: Rest) => writeFileSync!(file, written(data), ...rest),
-    appendFileSync: (file: unknown, data: unknown, ...rest: Rest) => appendFileSync!(file, written(data), ...rest),
+  const node = fs as unknown as Record<string, Any> & { readonly promises: Record<string, Any> };
+  const { promises } = node;
+  const sync = {
+    writeFileSync: (file: unknown, data: unknown, ...rest: Rest) => node['writeFileSync']!(file, written(data), ...rest),
+    appendFileSync: (file: unknown, data: unknown, ...rest: Rest) => node['appendFileSync']!(file, written(data), ...rest),
     readSync: (fd: unknown, buffer: NodeJS.ArrayBufferView, ...rest: Rest) =>
       typeof rest[0] === 'number' && rest[1] === undefined
-        ? readSync!(fd, buffer, rest[0], Math.max(0, buffer.byteLength - rest[0]), rest[2] ?? null)
-        : readSync!(fd, buffer, ...rest),
-    rmdirSync: (path: unknown, options?: unknown) => (isRecursive(options) ? rmSync! : rmdirSync!)(path, options),
-    promises: {
-      ...promises,
-      // Files that Node can write piece by piece stay its own.
-      writeFile: (file: unknown, data: unknown, ...rest: Rest) => writeFile!(file, isPieces(data) ? data : written(data), ...rest),
-      appendFile: (file: unknown, data: unknown, ...rest: Rest) => appendFile!(file, isPieces(data) ? data : written(data), ...rest),
-      rmdir: (path: unknown, options?: unknown) => (isRecursive(options) ? rm! : rmdir!)(path, options),
-    },
+        ? node['readSync']!(fd, buffer, rest[0], Math.max(0, buffer.byteLength - rest[0]), rest[2] ?? null)
+        : node['readSync']!(fd, buffer, ...rest),
+    rmdirSync: (path: unknown, options?: unknown) => node[isRecursive(options) ? 'rmSync' : 'rmdirSync']!(path, options),
+  };
+  // Files that Node can write piece by piece stay its own.
+  const pieces =
+    (name: string) =>
+    (file: unknown, data: unknown, ...rest: Rest) =>
+      promises[name]!(file, isPieces(data) ? data : written(data), ...rest);
+  const async = {
+    ...promises,
+    writeFile: pieces('writeFile'),
+    appendFile: pieces('appendFile'),
+    rmdir: (path: unknown, options?: unknown) => promises[isRecursive(options) ? 'rm' : 'rmdir']!(path, options),
+  };
+  return withOwn(fs, {
+    ...sync,
+    promises: { ...async, ...promised(async, { ...node, ...(sync as Record<string, unknown>) } as Record<string, Any>) },
   });
 });
 

@@ -4,8 +4,9 @@ import type { ClientTask } from '../task/client-task.js';
 import { NGINX_VERSION } from '../version.js';
 import type { ScriptSettings } from './directives.js';
 import { FetchScope, type Lookup } from './fetch-settings.js';
+import type { ScriptProtocol } from './ngx-object.js';
 import { type ScriptFunction, ScriptLibrary, type Scripts } from './scripts.js';
-import { dictKind } from './shared-dict.js';
+import { dictKind, SharedDict } from './shared-dict.js';
 import { bytesOf } from './text.js';
 
 /** What scripts are at one location of `http` or server of `stream`. */
@@ -39,8 +40,11 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
       version: NGINX_VERSION,
       argv: [env.compatible ? 'nginx' : 'sluice', '-p', env.prefix, '-c', env.confFile],
       errorLog: env.errorLogPath,
-      dict: (name) => dicts.get(name),
-      dictNames: () => [...dicts.keys()],
+      dict(name, protocol) {
+        const dict = dicts.get(name);
+        return dict !== undefined && SharedDict.protocolOf(dict) === protocol ? dict : undefined;
+      },
+      dictNames: (protocol) => [...dicts].filter(([, dict]) => SharedDict.protocolOf(dict) === protocol).map(([name]) => name),
     });
     libraries.set(env, library);
   }
@@ -48,14 +52,20 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
 }
 
 /** Makes what scripts are at a location or server, once. */
-export function installScripts(at: object, conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup): ScriptPlace {
+export function installScripts(
+  at: object,
+  conf: Readonly<ScriptSettings>,
+  env: WorkerEnv,
+  lookup: Lookup,
+  protocol: ScriptProtocol,
+): ScriptPlace {
   const known = places.get(at);
   if (known !== undefined) {
     return known;
   }
-  const { imports, folders, preloads } = conf;
+  const { imports, folders, preloads, fresh } = conf;
   const place = {
-    scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads),
+    scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads, protocol, fresh),
     fetchScope: new FetchScope(conf, env.named, lookup),
   };
   places.set(at, place);

@@ -11,8 +11,8 @@ export interface ValueOwner {
 const UNSET = Symbol('unset');
 
 /**
- * The value that a function gives a variable; undefined when it gave none. What is set while the function runs counts less than what it
- * returns, and what its promises set counts more. A value that comes later is none, and the log says so. nginx: ngx_http_js_variable_set.
+ * The value that a function gives a variable, empty for none; undefined when it failed or comes too late. What is set while the function
+ * runs counts less than what it returns, and what its promises set counts more. A value that comes later is none, and the log says so. nginx: ngx_http_js_variable_set.
  */
 export function variableValue(task: Task, of: ValueOwner, run: () => unknown, name: string): string | undefined {
   let before: unknown = UNSET;
@@ -39,7 +39,7 @@ export function variableValue(task: Task, of: ValueOwner, run: () => unknown, na
 
 function valueText(value: unknown, owner: TaskOwner): string | undefined {
   try {
-    return value === undefined || value === null ? undefined : bytesOf(value);
+    return bytesOf(value);
   } catch (error) {
     // It has no text, or throws when it is asked for it.
     owner.log(ERROR, `js exception: ${exceptionText(error)}`);

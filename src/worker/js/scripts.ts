@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { ERROR } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
 import { functionOf, isLiteralObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
-import { type ScriptHost, scriptGlobals } from './ngx-object.js';
+import { type ScriptHost, type ScriptProtocol, scriptGlobals } from './ngx-object.js';
 import { NJS_MODULES } from './script-modules.js';
 import type { SharedVariable } from './shared-state.js';
-import { catchRejections, exceptionText, Task, watchMicrotasks } from './task.js';
+import { catchRejections, currentTask, exceptionText, Task, watchMicrotasks } from './task.js';
 import type { sharedIn, toScript } from './transform.js';
 
 /** One `js_import`: the name that directives use, and the file. */
@@ -118,33 +118,39 @@ export function trialScripts(
   const confPrefix = imports[0]?.confFolder ?? '';
   const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version, argv: ['sluice'], errorLog: '' };
   const library = new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] });
-  return library.scripts(imports, folders, preloads);
+  return library.scripts(imports, folders, preloads, 'http');
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */
 export class ScriptLibrary {
   readonly #host: ScriptHost;
-  readonly #globals: Readonly<Record<string, unknown>>;
+  readonly #globals: { readonly [protocol in ScriptProtocol]: Readonly<Record<string, unknown>> };
   readonly #loaders = new Map<string, ModuleLoader>();
   readonly #made = new Map<readonly Import[], Map<ModuleLoader, Scripts>>();
   #count = 0;
 
   constructor(host: ScriptHost) {
     this.#host = host;
-    this.#globals = scriptGlobals(host);
+    this.#globals = { http: scriptGlobals(host, 'http'), stream: scriptGlobals(host, 'stream') };
     // Programs ask by these names whether they run in the server; packages find them, too.
-    const { ngx, njs } = this.#globals;
+    const { ngx, njs } = this.#globals.http;
     Object.assign(globalThis, { ngx, njs });
     catchRejections();
     watchMicrotasks();
   }
 
   /** The functions that directives of a location can name. Modules that cannot be loaded are in the log, and fail whoever calls them. */
-  scripts(imports: readonly Import[], folders: readonly string[], preloads: readonly Preload[]): Scripts {
-    const key = JSON.stringify([folders, preloads]);
+  scripts(
+    imports: readonly Import[],
+    folders: readonly string[],
+    preloads: readonly Preload[],
+    protocol: ScriptProtocol,
+    fresh = false,
+  ): Scripts {
+    const key = JSON.stringify([folders, preloads, protocol, fresh]);
     let loader = this.#loaders.get(key);
     if (loader === undefined) {
-      loader = new ModuleLoader(folders, { ...this.#globals, ...preloaded(preloads) }, loadTransform, BUILTINS);
+      loader = new ModuleLoader(folders, { ...this.#globals[protocol], ...preloaded(preloads) }, loadTransform, BUILTINS);
       this.#loaders.set(key, loader);
     }
     let byLoader = this.#made.get(imports);
@@ -154,7 +160,7 @@ export class ScriptLibrary {
     }
     let scripts = byLoader.get(loader);
     if (scripts === undefined) {
-      scripts = new Scripts(loader, imports, ++this.#count, this.#host);
+      scripts = new (fresh ? FreshScripts : Scripts)(loader, imports, ++this.#count, this.#host);
       byLoader.set(loader, scripts);
     }
     return scripts;
@@ -217,5 +223,52 @@ export class Scripts {
   value(name: string): { readonly owner: unknown; readonly value: unknown } | undefined {
     const [module = '', ...path] = name.split('.');
     return this.#modules.has(module) ? memberOf(this.#modules.get(module), path) : undefined;
+  }
+}
+
+/** The state of whoever a function runs for, which ends with it; a redirect within the server gives a request another. */
+const stateOf = (subject: object): object => (subject as { readonly ctx?: object | null }).ctx ?? subject;
+
+/** Modules that are made anew for each request or session, of one compilation. */
+class FreshScripts extends Scripts {
+  readonly #loader: ModuleLoader;
+  readonly #imports: readonly Import[];
+  readonly #host: ScriptHost;
+  readonly #found = new Map<string, ScriptFunction>();
+  readonly #made = new WeakMap<object, Scripts>();
+
+  constructor(loader: ModuleLoader, imports: readonly Import[], id: number, host: ScriptHost) {
+    super(loader, imports, id, host);
+    this.#loader = loader;
+    this.#imports = imports;
+    this.#host = host;
+  }
+
+  override find(name: string): ScriptFunction | undefined {
+    const first = super.find(name);
+    if (first === undefined) {
+      return undefined;
+    }
+    let found = this.#found.get(name);
+    if (found === undefined) {
+      found = (...args) => (this.#here()?.find(name) ?? first)(...args);
+      this.#found.set(name, found);
+    }
+    return found;
+  }
+
+  /** The modules of the request or session whose code runs now. */
+  #here(): Scripts | undefined {
+    const subject = currentTask()?.owner.subject;
+    if (subject === undefined) {
+      return undefined;
+    }
+    const state = stateOf(subject);
+    let scripts = this.#made.get(state);
+    if (scripts === undefined) {
+      scripts = new Scripts(this.#loader.fresh(), this.#imports, this.id, this.#host);
+      this.#made.set(state, scripts);
+    }
+    return scripts;
   }
 }

@@ -105,16 +105,20 @@ export class SessionScripts implements TaskOwner, SessionFilter {
 
   /** Runs code of the user's. */
   #run(code: () => unknown): void {
-    const task: Task = new Task(this, {
-      settled: () => {
-        this.#tasks.delete(task);
-        this.#goOn();
+    const task: Task = new Task(
+      this,
+      {
+        settled: () => {
+          this.#tasks.delete(task);
+          this.#goOn();
+        },
+        failed: () => {
+          this.#tasks.delete(task);
+          this.#fail();
+        },
       },
-      failed: () => {
-        this.#tasks.delete(task);
-        this.#fail();
-      },
-    });
+      this.#filtering,
+    );
     this.#tasks.add(task);
     const result = task.run(code);
     // Most phases decide at once: they need not wait for the end of the tick.

@@ -18,6 +18,8 @@ export interface DictData {
   readonly evict: boolean;
   /** The complete path of a file that keeps the entries over restarts. */
   readonly state: string | undefined;
+  /** The block that it stands in, whose scripts see it. */
+  readonly protocol: 'http' | 'stream';
 }
 
 /** The dictionary is full. nginx: njs's SharedMemoryError. */
@@ -86,6 +88,12 @@ export class SharedDict {
     this.#oldest = sql.prepare('SELECT hash, key FROM dict ORDER BY expires LIMIT 16');
     this.#isLoaded = sql.prepare('SELECT loaded FROM state LIMIT 1');
     this.#setLoaded = sql.prepare('INSERT INTO state (loaded) VALUES (1)');
+    showMembers(this);
+  }
+
+  /** The block whose scripts see it. */
+  static protocolOf(dict: SharedDict): DictData['protocol'] {
+    return dict.#data.protocol;
   }
 
   get name(): string {
@@ -341,6 +349,21 @@ export class SharedDict {
       throw outcome.error;
     }
     return outcome.value;
+  }
+}
+
+/** What scripts find in a dictionary: as in njs, members of its own. */
+const MEMBERS = 'add capacity clear freeSpace delete incr items get has keys name pop replace set size ttl type'.split(' ');
+
+function showMembers(dict: SharedDict): void {
+  for (const name of MEMBERS) {
+    const value = dict[name as keyof SharedDict];
+    Object.defineProperty(dict, name, {
+      value,
+      enumerable: true,
+      writable: typeof value === 'function',
+      configurable: typeof value === 'function',
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { stackOf } from '../../shared/text/error-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { FetchScope } from './fetch-settings.js';
+import { isTooEarly, lookedAfter, runPutOff } from './put-off.js';
 import { isPromise, outcomeOf } from './script-promise.js';
 import { mappedFrame } from './source-maps.js';
 
@@ -45,35 +46,29 @@ export interface ValueOutcome {
 const LATE: ValueOutcome = { late: true, value: undefined };
 
 /**
- * Runs what promises have put off to the end of the current callback, as nginx does after each call of a script's function. Within such a
- * callback itself V8 does nothing.
- */
-function runPutOff(): void {
-  const { _tickCallback: endCallback } = process as { readonly _tickCallback?: () => void };
-  endCallback?.();
-}
-
-/**
  * One run of a handler with everything that it starts: promises that it returns, subrequests, fetches and timers. nginx: the events of
  * ngx_js_ctx_t.
  */
 export class Task {
   readonly owner: TaskOwner;
   readonly #end: TaskEnd;
-  // Most handlers have none of these three.
+  // Most handlers have none of these four.
   #timers: Set<NodeJS.Timeout> | undefined = undefined;
   #resources: Set<() => void> | undefined = undefined;
   #times: Map<string, number> | undefined = undefined;
+  /** Rejected promises that somebody may still look after while it waits, and why. */
+  #left: Map<Promise<unknown>, unknown> | undefined = undefined;
   #pending = 0;
   #over = false;
   #atOnce = false;
   /** It is a filter's, whose rejected promises cost nothing but a line of the log. */
-  #filters = false;
+  readonly #filters: boolean;
   #failed = false;
 
-  constructor(owner: TaskOwner, end: TaskEnd) {
+  constructor(owner: TaskOwner, end: TaskEnd, filters = false) {
     this.owner = owner;
     this.#end = end;
+    this.#filters = filters;
   }
 
   /** It waits for more than the end of the tick. */
@@ -143,7 +138,7 @@ export class Task {
     }
     if (!this.#over && (waits || result === undefined)) {
       putOff();
-      this.within(runPutOff);
+      this.within(() => runPutOff(this));
     }
     if (!waits) {
       this.release();
@@ -168,10 +163,9 @@ export class Task {
   /** Runs a filter, for which nothing waits: what its promises have put off runs before this returns. */
   runAtOnce(handler: () => unknown): void {
     this.#atOnce = true;
-    this.#filters = true;
     this.run(handler);
     if (!this.#over) {
-      this.within(runPutOff);
+      this.within(() => runPutOff(this));
     }
     this.#atOnce = false;
   }
@@ -215,9 +209,17 @@ export class Task {
   /** One less. */
   release(): void {
     this.#pending--;
-    if (this.#pending === 0 && !this.#over) {
+    if (this.#pending > 0 || this.#over) {
+      return;
+    }
+    const left = [...(this.#left?.values() ?? [])];
+    this.#left = undefined;
+    if (left.length === 0) {
       this.#over = true;
       this.#end.settled();
+    }
+    for (const reason of left) {
+      this.rejected(reason);
     }
   }
 
@@ -267,12 +269,26 @@ export class Task {
     }
   }
 
-  /** A promise of the task was rejected, and nobody looks. nginx: ngx_js_rejection_tracker. */
-  rejected(reason: unknown): void {
+  /**
+   * A promise of the task was rejected, and nobody looks. While it waits for something, somebody still may, as in njs.
+   * nginx: ngx_js_rejection_tracker.
+   */
+  rejected(reason: unknown, promise?: Promise<unknown>): void {
+    if (promise !== undefined && this.busy && !this.#over && !this.#filters) {
+      this.#left ??= new Map();
+      this.#left.set(promise, reason);
+      leftBy.set(promise, this);
+      return;
+    }
     this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
     if (!this.#over && !this.#filters) {
       this.#fail();
     }
+  }
+
+  /** Somebody has come to a promise of the task's. */
+  lookedAfter(promise: Promise<unknown>): void {
+    this.#left?.delete(promise);
   }
 
   /** Runs code of the task's; what it throws ends the task. */
@@ -284,9 +300,13 @@ export class Task {
     }
   }
 
-  /** Ends the task without a word: nothing of it runs any more. */
+  /** Ends the task: nothing of it runs any more. */
   cancel(): void {
     this.#over = true;
+    for (const reason of this.#left?.values() ?? []) {
+      this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
+    }
+    this.#left = undefined;
     for (const timer of this.#timers ?? []) {
       clearTimeout(timer);
     }
@@ -320,18 +340,29 @@ export class Task {
   }
 }
 
-function takeRejection(reason: unknown): void {
+function takeRejection(reason: unknown, promise: Promise<unknown>): void {
   const task = storage.getStore();
   if (task === undefined) {
     throw reason;
   }
-  task.rejected(reason);
+  if (!isTooEarly(promise, task, () => task.rejected(reason, promise))) {
+    task.rejected(reason, promise);
+  }
+}
+
+/** Whose rejected promises somebody may still look after. */
+const leftBy = new WeakMap<Promise<unknown>, Task>();
+
+function takeCare(promise: Promise<unknown>): void {
+  lookedAfter(promise);
+  leftBy.get(promise)?.lookedAfter(promise);
 }
 
 /** From now on a promise that a script leaves rejected costs the handler alone. Others are for whoever looks after the process. */
 export function catchRejections(): void {
   if (!process.listeners('unhandledRejection').includes(takeRejection)) {
     process.on('unhandledRejection', takeRejection);
+    process.on('rejectionHandled', takeCare);
   }
 }
 

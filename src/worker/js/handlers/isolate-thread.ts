@@ -201,7 +201,7 @@ function measure(): void {
 
 openGlobals();
 try {
-  scripts = library.scripts(data.imports, data.folders, data.preloads);
+  scripts = library.scripts(data.imports, data.folders, data.preloads, 'http');
 } catch (error) {
   broken = error;
 }

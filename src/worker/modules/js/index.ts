@@ -112,7 +112,7 @@ const scope = defineScope<Settings>({
     isolation: inherit<Isolation | undefined>(undefined),
   },
   directives: {
-    ...scriptDirectives({ anywhere: HTTP_ANYWHERE, periodic: In.LOCATION, main: In.HTTP, evaluate: callForValue }),
+    ...scriptDirectives({ anywhere: HTTP_ANYWHERE, periodic: In.LOCATION, main: In.HTTP, protocol: 'http', evaluate: callForValue }),
     js_content: {
       in: HANDLERS,
       args: [1, 2],
@@ -199,7 +199,7 @@ const mainScope = defineScope<MainSettings>({
 
 function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
   openGlobals();
-  return installScripts(location, conf, env, location.settings);
+  return installScripts(location, conf, env, location.settings, 'http');
 }
 
 function missing(r: Request, name: string): Result {

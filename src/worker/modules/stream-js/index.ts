@@ -35,7 +35,13 @@ const scope = defineSharedScope<Settings>({
     filter: inherit<string | undefined>(undefined),
   },
   directives: {
-    ...scriptDirectives({ anywhere: STREAM_ANYWHERE, periodic: In.STREAM_SERVER, main: In.STREAM, evaluate: callForValue }),
+    ...scriptDirectives({
+      anywhere: STREAM_ANYWHERE,
+      periodic: In.STREAM_SERVER,
+      main: In.STREAM,
+      protocol: 'stream',
+      evaluate: callForValue,
+    }),
     js_access: { in: STREAM_ANYWHERE, args: 1, set: once('access') },
     js_preread: { in: STREAM_ANYWHERE, args: 1, set: once('preread') },
     js_filter: { in: STREAM_ANYWHERE, args: 1, set: once('filter') },
@@ -83,7 +89,7 @@ export const streamJsModule = defineModule({
       if (conf.imports.length === 0) {
         return;
       }
-      const { scripts, fetchScope } = installScripts(server, conf, env, server.settings);
+      const { scripts, fetchScope } = installScripts(server, conf, env, server.settings, 'stream');
       const { filter, periodics } = conf;
       startPeriodics(
         periodics,
