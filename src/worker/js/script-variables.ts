@@ -11,8 +11,8 @@ export interface ValueOwner {
 const UNSET = Symbol('unset');
 
 /**
- * The value that a function gives a variable, empty for none; undefined when it failed or comes too late. What is set while the function
- * runs counts less than what it returns, and what its promises set counts more. A value that comes later is none, and the log says so. nginx: ngx_http_js_variable_set.
+ * The value that a function gives a variable, empty for none; undefined when it failed or comes too late, of which the log says more. What
+ * is set while the function runs counts less than what it returns, and what its promises set counts more. nginx: ngx_http_js_variable_set.
  */
 export function variableValue(task: Task, of: ValueOwner, run: () => unknown, name: string): string | undefined {
   let before: unknown = UNSET;
