@@ -14,7 +14,15 @@ import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
 import { jsVariables } from './script-variables.js';
 import { checkImports, type Import, type Preload } from './scripts.js';
-import { dictKind } from './shared-dict.js';
+import { dictKind, stateEntries, stateProblem } from './shared-dict.js';
+
+/** The file that keeps a dictionary over restarts, and where the configuration names it. */
+interface DictState {
+  readonly name: string;
+  readonly file: string;
+  readonly type: 'string' | 'number';
+  readonly pos: Pos;
+}
 
 /** What a location of `http` or a server of `stream` says about scripts. */
 export interface ScriptSettings extends FetchSettings {
@@ -22,6 +30,8 @@ export interface ScriptSettings extends FetchSettings {
   folders: readonly string[];
   preloads: readonly Preload[];
   periodics: readonly Periodic[];
+  /** The files of dictionaries that the block has. */
+  states: readonly DictState[];
   /** Each request or session has modules of its own. */
   fresh: boolean;
 }
@@ -38,6 +48,7 @@ export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptS
   folders: appended<string>(),
   preloads: appended<Preload>(),
   periodics: own<readonly Periodic[]>([]),
+  states: own<readonly DictState[]>([]),
   fresh: inherit(false),
   fetchTimeout: inherit(60_000),
   fetchBufferSize: inherit(16_384),
@@ -169,7 +180,7 @@ export function scriptDirectives({ anywhere, periodic, main, protocol, evaluate 
         }
       },
     },
-    js_shared_dict_zone: { in: main, args: { min: 1 }, set: (_conf, node, ctx) => readDict(node, ctx, protocol) },
+    js_shared_dict_zone: { in: main, args: { min: 1 }, set: (conf, node, ctx) => readDict(conf, node, ctx, protocol) },
   };
 }
 
@@ -197,6 +208,14 @@ export function linkScripts(
       ctx.fail(`js_import: ${problem}`, importPlace(at)),
     );
     broken.delete(conf.imports);
+  }
+  for (const { name, file, type, pos } of ctx.checking ? conf.states : []) {
+    // As in nginx, the server does not begin with less than there was.
+    try {
+      stateEntries(name, file, type);
+    } catch (error) {
+      ctx.fail(stateProblem(error), pos);
+    }
   }
   const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
   for (const [directive, name] of [...handlers, ...periodics]) {
@@ -256,7 +275,7 @@ function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTas
 }
 
 // nginx: ngx_js_shared_dict_zone.
-function readDict(node: SharedContext['node'], ctx: SharedContext, protocol: ScriptProtocol): void {
+function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext, protocol: ScriptProtocol): void {
   let name = '';
   let bytes = 0;
   let timeout = 0;
@@ -298,6 +317,9 @@ function readDict(node: SharedContext['node'], ctx: SharedContext, protocol: Scr
   }
   if (ctx.zone(dictKind, name).bytes > 0) {
     ctx.fail(`shared zone "${name}" is already declared`);
+  }
+  if (state !== undefined) {
+    conf.states = append(conf.states, { name, file: state, type, pos: node.pos });
   }
   ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state, protocol } });
 }

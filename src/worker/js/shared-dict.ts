@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { replaceStateFile } from '../../shared/files/state-file.js';
+import { errnoText } from '../../shared/system/errno.js';
 import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { crc32 } from '../digest/crc32.js';
+import { type DictValue, dictStateText, readDictState, type StateEntry, StateFormatError } from './dict-state.js';
 import { givenInteger, givenText } from './text.js';
 
 /** What `js_shared_dict_zone` says of a dictionary. */
@@ -27,7 +29,7 @@ export class SharedMemoryError extends Error {
   override readonly name = 'SharedMemoryError';
 }
 
-type Value = string | number;
+type Value = DictValue;
 
 /** Bytes that nginx stores beside key and value. */
 const NODE = 64;
@@ -236,7 +238,7 @@ export class SharedDict {
       }
       this.#setLoaded.run();
       const now = Date.now();
-      for (const [key, { value, expire }] of this.#readState(state)) {
+      for (const { key, value, expire } of this.#readState(state)) {
         const expires = timeout === 0 ? null : expire === 0 ? now + timeout : expire;
         if (expires === null || expires > now) {
           this.#write(key, value, expires);
@@ -246,18 +248,11 @@ export class SharedDict {
     });
   }
 
-  #readState(file: string): [string, { readonly value: Value; readonly expire: number }][] {
+  #readState(file: string): readonly StateEntry[] {
     try {
-      const text = existsSync(fsPath(file)) ? readFileSync(fsPath(file), 'utf8').trim() : '';
-      const entries = Object.entries((text === '' ? {} : JSON.parse(text)) as Record<string, { value?: unknown; expire?: unknown }>);
-      return entries.map(([key, { value, expire = 0 }]) => {
-        if (typeof value !== this.type || typeof expire !== 'number') {
-          throw new TypeError(`the entry "${key}" has no ${this.type} value`);
-        }
-        return [key, { value: value as Value, expire }];
-      });
+      return stateEntries(this.name, file, this.#type);
     } catch (error) {
-      this.#report(`invalid format while loading shared dict zone "${this.name}" from state file "${file}": ${(error as Error).message}`);
+      this.#report(stateProblem(error));
       return [];
     }
   }
@@ -278,11 +273,8 @@ export class SharedDict {
     clearTimeout(this.#saving);
     this.#saving = undefined;
     const entries = this.#do(() => this.#all.all(Date.now(), -1));
-    const content = Object.fromEntries(
-      entries.map(([key, value, expires]) => [key, expires === null ? { value } : { value, expire: Math.round(expires) }]),
-    );
     try {
-      replaceStateFile(state, Buffer.from(`${JSON.stringify(content)}\n`), { onDisk: 'after' });
+      replaceStateFile(state, Buffer.from(dictStateText(entries)), { onDisk: 'after' });
     } catch (error) {
       this.#report(`failed to save the state of shared dict zone "${this.name}": ${(error as Error).message}`);
     }
@@ -351,6 +343,27 @@ export class SharedDict {
     return outcome.value;
   }
 }
+
+/**
+ * What the file of a dictionary's state has; nothing where there is no file.
+ * @throws StateFormatError with nginx's message for what it cannot be, or the system's error
+ */
+export function stateEntries(name: string, file: string, type: DictData['type']): readonly StateEntry[] {
+  if (!existsSync(fsPath(file))) {
+    return [];
+  }
+  try {
+    return readDictState(readFileSync(fsPath(file), 'latin1'), type);
+  } catch (error) {
+    throw error instanceof StateFormatError
+      ? new StateFormatError(`invalid format while loading js_shared_dict_zone "${name}" from state file "${file}": ${error.message}`)
+      : error;
+  }
+}
+
+/** What is wrong with a file of a state, in one line. */
+export const stateProblem = (error: unknown): string =>
+  error instanceof StateFormatError ? error.message : `open() failed (${errnoText(error)})`;
 
 /** What scripts find in a dictionary: as in njs, members of its own. */
 const MEMBERS = 'add capacity clear freeSpace delete incr items get has keys name pop replace set size ttl type'.split(' ');
