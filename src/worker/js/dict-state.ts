@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fsPath } from '../../shared/files/fs-path.js';
+import { errnoText } from '../../shared/system/errno.js';
 import { nativeText } from '../../shared/text/native-text.js';
 
 // The files that keep dictionaries over restarts, in njs's form: `{"key":{"value":5,"expire":1700000000000}}`.
@@ -13,7 +16,7 @@ export interface StateEntry {
 }
 
 /** What is wrong with a file, and where: nginx's words. */
-export class StateFormatError extends Error {}
+class StateFormatError extends Error {}
 
 const NUMBER = /[+-]?(?:infinity|inf|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/iy;
 const SPACE = /[ \t\r\n]*/y;
@@ -21,7 +24,7 @@ const ESCAPES = '"\\/nrtbf';
 const HEX = /[0-9a-f]{4}/iy;
 
 /** Reads a file; `text` has one character for each byte. @throws StateFormatError. nginx: ngx_js_dict_parse_state. */
-export function readDictState(text: string, type: 'string' | 'number'): StateEntry[] {
+function readDictState(text: string, type: 'string' | 'number'): StateEntry[] {
   return text === '' ? [] : new Reader(text, type).entries();
 }
 
@@ -35,6 +38,27 @@ export function dictStateText(entries: Iterable<readonly [key: string, value: Di
   }
   return `{${lines.join(',')}}\n`;
 }
+
+/**
+ * What the file of a dictionary's state has; nothing where there is no file.
+ * @throws StateFormatError with nginx's message for what it cannot be, or the system's error
+ */
+export function stateEntries(name: string, file: string, type: 'string' | 'number'): readonly StateEntry[] {
+  if (!existsSync(fsPath(file))) {
+    return [];
+  }
+  try {
+    return readDictState(readFileSync(fsPath(file), 'latin1'), type);
+  } catch (error) {
+    throw error instanceof StateFormatError
+      ? new StateFormatError(`invalid format while loading js_shared_dict_zone "${name}" from state file "${file}": ${error.message}`)
+      : error;
+  }
+}
+
+/** What is wrong with a file of a state, in one line. */
+export const stateProblem = (error: unknown): string =>
+  error instanceof StateFormatError ? error.message : `open() failed (${errnoText(error)})`;
 
 class Reader {
   readonly #text: string;

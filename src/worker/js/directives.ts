@@ -9,12 +9,13 @@ import type { SharedContext } from '../module.js';
 import type { ClientTask } from '../task/client-task.js';
 import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
+import { stateEntries, stateProblem } from './dict-state.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
 import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
 import { jsVariables } from './script-variables.js';
 import { checkImports, type Import, type Preload } from './scripts.js';
-import { dictKind, stateEntries, stateProblem } from './shared-dict.js';
+import { dictKind } from './shared-dict.js';
 
 /** The file that keeps a dictionary over restarts, and where the configuration names it. */
 interface DictState {

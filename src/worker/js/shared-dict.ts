@@ -1,14 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fsPath } from '../../shared/files/fs-path.js';
 import { replaceStateFile } from '../../shared/files/state-file.js';
-import { errnoText } from '../../shared/system/errno.js';
 import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { crc32 } from '../digest/crc32.js';
-import { type DictValue, dictStateText, readDictState, type StateEntry, StateFormatError } from './dict-state.js';
+import { type DictValue, dictStateText, type StateEntry, stateEntries, stateProblem } from './dict-state.js';
 import { givenInteger, givenText } from './text.js';
 
 /** What `js_shared_dict_zone` says of a dictionary. */
@@ -343,27 +340,6 @@ export class SharedDict {
     return outcome.value;
   }
 }
-
-/**
- * What the file of a dictionary's state has; nothing where there is no file.
- * @throws StateFormatError with nginx's message for what it cannot be, or the system's error
- */
-export function stateEntries(name: string, file: string, type: DictData['type']): readonly StateEntry[] {
-  if (!existsSync(fsPath(file))) {
-    return [];
-  }
-  try {
-    return readDictState(readFileSync(fsPath(file), 'latin1'), type);
-  } catch (error) {
-    throw error instanceof StateFormatError
-      ? new StateFormatError(`invalid format while loading js_shared_dict_zone "${name}" from state file "${file}": ${error.message}`)
-      : error;
-  }
-}
-
-/** What is wrong with a file of a state, in one line. */
-export const stateProblem = (error: unknown): string =>
-  error instanceof StateFormatError ? error.message : `open() failed (${errnoText(error)})`;
 
 /** What scripts find in a dictionary: as in njs, members of its own. */
 const MEMBERS = 'add capacity clear freeSpace delete incr items get has keys name pop replace set size ttl type'.split(' ');
