@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { axes as allAxes } from './axes.js';
 import type { Case, SavedCase } from './case.js';
+import { compareConfigs } from './configs.js';
 import { sufferFaults } from './faults.js';
 import { generate } from './generate.js';
 import { Report } from './report.js';
@@ -10,6 +11,7 @@ import { startSites } from './sites.js';
 
 const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N]
        scripts/compare --faults [--seed N] [--cases N] [--case FILE]
+       scripts/compare --configs PATH --nginx PATH [--seed N] [--cases N | --minutes N] [--shrink N]
 
 Axes: ${allAxes.map(({ name }) => name).join(', ')}`;
 
@@ -25,6 +27,7 @@ const { values: options } = parseArgs({
     save: { type: 'string' },
     shrink: { type: 'string', default: '20' },
     faults: { type: 'boolean', default: false },
+    configs: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -93,8 +96,27 @@ async function compare(): Promise<void> {
   });
 }
 
+/** Lets both read configurations. */
+async function configs(path: string): Promise<number> {
+  if (options.nginx === undefined) {
+    console.error('--configs needs --nginx PATH');
+    return 1;
+  }
+  return compareConfigs(scene as never, {
+    path,
+    nginx: options.nginx,
+    seed: Number(options.seed),
+    count: options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY,
+    until: options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(options.minutes) * 60_000,
+    shrink: Number(options.shrink),
+    print: (line) => console.log(line),
+  });
+}
+
 try {
-  if (options.faults) {
+  if (options.configs !== undefined) {
+    process.exitCode = (await configs(options.configs)) === 0 ? 0 : 1;
+  } else if (options.faults) {
     process.exitCode = (await faults()) === 0 ? 0 : 1;
   } else {
     await compare();

@@ -52,9 +52,18 @@ t.test('the first error in the text comes first', async (t) => {
       'server { listen 127.0.0.1:8081 backlog=3; } server { listen 127.0.0.1:8081 backlog=4; bogus; }',
       'duplicate listen options for 127.0.0.1:8081 in FILE:1',
     ],
+    // An address is shown as it is, not as it was written.
+    ['server { listen 8081; listen *:8081; bogus; }', 'a duplicate listen 0.0.0.0:8081 in FILE:1'],
+    ['server { listen 10.0.0.0/8; bogus; }', 'invalid host in "10.0.0.0/8" of the "listen" directive in FILE:1'],
+    ['server { listen bad:host:80; bogus; }', 'invalid port in "bad:host:80" of the "listen" directive in FILE:1'],
+    ['server { listen 99999999999999999999; }', 'host not found in "99999999999999999999" of the "listen" directive in FILE:1'],
   ] as const) {
     t.equal((await messages(t, conf(text)))[0], `[emerg] ${first}`, text);
   }
+});
+
+t.test('worker_connections that is no number', async (t) => {
+  t.equal((await messages(t, 'events { worker_connections many; }'))[0], '[emerg] invalid number "many" in FILE:1');
 });
 
 t.test('names of a server that is alone are in nobody else way', async (t) => {

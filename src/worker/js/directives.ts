@@ -221,7 +221,7 @@ export function linkScripts(
   const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
   for (const [directive, name] of [...handlers, ...periodics]) {
     if (name !== undefined && conf.imports.length === 0) {
-      ctx.fail(`no imports defined for "${directive}" "${name}"`);
+      ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
     }
   }
   const own = conf.fetchTrustedCertificate !== '' || conf.fetchCiphers !== 'DEFAULT';

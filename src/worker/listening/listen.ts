@@ -241,10 +241,14 @@ function parseAddress(text: string, defaultPort: number, ctx: SharedContext): Pa
     }
     return { family: 'ipv6', address, host: undefined, ports: rest === '' ? [defaultPort] : parsePorts(rest.slice(1), bad) };
   }
-  const colon = text.lastIndexOf(':');
+  if (/[/?]/.test(text)) {
+    bad('invalid host');
+  }
+  const colon = text.indexOf(':');
   const hasHost = colon !== -1;
   const host = hasHost ? text.slice(0, colon) : text;
-  if (!hasHost && /^\d+(-\d+)?$/.test(text)) {
+  // A number that is none for nginx is the name of a host.
+  if (!hasHost && /^\d{1,18}(-\d{1,18})?$/.test(text)) {
     return { family: 'ipv4', address: '*', host: undefined, ports: parsePorts(text, bad) };
   }
   const ports = hasHost ? parsePorts(text.slice(colon + 1), bad) : [defaultPort];

@@ -130,7 +130,7 @@ export class AddressBook {
         const key = listenKey(fresh.key, listen.quic || listen.udp);
         const address = this.#addresses.get(key) ?? fresh;
         if (address.servers.at(-1)?.block === server.block) {
-          reports.fail(`a duplicate listen ${listen.text}`, listen.pos);
+          reports.fail(`a duplicate listen ${fresh.key}`, listen.pos);
         }
         this.#addresses.set(key, address);
         addServer(address, server, listen, reports);
@@ -153,13 +153,13 @@ export function collectAddresses(servers: readonly ServerInfo[], reports: Report
 function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInfo, reports: Reports): void {
   if (address.servers.length > 0 && listen.options.set) {
     if (address.options.set) {
-      reports.fail(`duplicate listen options for ${listen.text}`, listen.pos);
+      reports.fail(`duplicate listen options for ${address.key}`, listen.pos);
     }
     address.options = listen.options;
   }
   if (listen.defaultServer) {
     if (address.hasDefault) {
-      reports.fail(`a duplicate default server for ${listen.text}`, listen.pos);
+      reports.fail(`a duplicate default server for ${address.key}`, listen.pos);
     }
     address.hasDefault = true;
     address.defaultServer = server;
@@ -178,7 +178,7 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
   const said = listen.ssl || listen.http2 || listen.proxyProtocol;
   const differs = (listen.ssl && !address.ssl) || (listen.http2 && !address.http2) || (listen.proxyProtocol && !address.proxyProtocol);
   if (said && differs) {
-    reports.warn(`protocol options redefined for ${listen.text}`, listen.pos);
+    reports.warn(`protocol options redefined for ${address.key}`, listen.pos);
   }
 }
 

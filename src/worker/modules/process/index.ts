@@ -46,6 +46,8 @@ export interface ProcessSettings {
 }
 
 /** The scope itself, for the code that starts a process with these settings. */
+const workerConnections = int('workerConnections');
+
 export const processScope = defineScope<ProcessSettings>({
   fields: {
     daemon: inherit(true),
@@ -284,7 +286,13 @@ export const processScope = defineScope<ProcessSettings>({
     worker_connections: {
       in: In.EVENTS,
       args: 1,
-      set: int('workerConnections'),
+      set(conf, node, ctx) {
+        const [text] = node.args;
+        if (conf.workerConnections === undefined && !/^\d{1,15}$/.test(text!)) {
+          ctx.fail(`invalid number "${text}"`, { arg: 0 });
+        }
+        workerConnections(conf, node, ctx);
+      },
     },
     debug_connection: {
       in: In.EVENTS,

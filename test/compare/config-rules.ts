@@ -1,0 +1,66 @@
+/** What two readers say of a configuration; the empty text accepts it. */
+export interface Verdicts {
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** A difference between messages that is meant. */
+export interface ConfigRule {
+  readonly name: string;
+  /** Words of docs/compatibility.md that tell of it, or why both are right. */
+  readonly told?: string;
+  readonly why?: string;
+  readonly when: (verdicts: Verdicts, page: string) => boolean;
+}
+
+const unknown = (message: string): string | undefined => /^unknown directive "([^"]+)"/.exec(message)?.[1];
+
+/** Whether a page has a name as the first word of a piece of code. */
+const names = (page: string, name: string): boolean => page.includes(`\`${name}\``) || page.includes(`\`${name} `);
+
+export const configRules: readonly ConfigRule[] = [
+  {
+    name: 'a directive that is not there',
+    told: '## What is not there',
+    when: ({ ours }, page) => {
+      const name = unknown(ours);
+      return name !== undefined && names(page.slice(page.indexOf('## What is not there')), name);
+    },
+  },
+  {
+    name: 'a directive that sluice adds',
+    told: '## What sluice adds',
+    when: ({ theirs }, page) => {
+      const name = unknown(theirs);
+      return name !== undefined && names(page, name);
+    },
+  },
+  {
+    name: 'a parameter that sluice adds',
+    told: '## What sluice adds',
+    when: ({ theirs }, page) => {
+      const name = /^invalid parameter "(\w+=)/.exec(theirs)?.[1];
+      return name !== undefined && page.slice(page.indexOf('## What sluice adds')).includes(name);
+    },
+  },
+  {
+    name: 'sizes of hash tables',
+    told: 'the hash tables of sluice size themselves',
+    when: ({ theirs }) => /^could not build \w+, you should increase/.test(theirs),
+  },
+  {
+    name: 'a zone of no size',
+    why: 'nginx says so when it makes the zones, after it has read all',
+    when: ({ ours, theirs }) => /^zero size shared memory zone/.test(ours) && theirs === '',
+  },
+  {
+    name: 'a file that includes itself',
+    why: 'sluice finds that before it asks where directives may stand',
+    when: ({ ours }) => /^endless include of /.test(ours),
+  },
+  {
+    name: 'sluice says where',
+    why: 'a message of nginx without a place',
+    when: ({ ours, theirs }) => theirs !== '' && ours.startsWith(`${theirs} in FILE:`),
+  },
+];
