@@ -63,4 +63,19 @@ export const configRules: readonly ConfigRule[] = [
     why: 'a message of nginx without a place',
     when: ({ ours, theirs }) => theirs !== '' && ours.startsWith(`${theirs} in FILE:`),
   },
+  {
+    name: 'a second block of http or stream',
+    why: 'nginx finishes the first one before it reads the second',
+    when: ({ ours }) => /^"(http|stream)" directive is duplicate in /.test(ours),
+  },
+  {
+    name: 'a name with neither port nor address',
+    why: 'both are wrong with it',
+    when: ({ ours, theirs }) => ours.startsWith('no port in upstream ') && theirs === ours.replace('no port in', 'host not found in'),
+  },
+  {
+    name: 'a module of JavaScript that cannot be loaded',
+    told: "The directives of nginx's module njs, on V8",
+    when: ({ ours, theirs }) => ours.startsWith('js_import: ') && /^\w*Error: /.test(theirs),
+  },
 ];

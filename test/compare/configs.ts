@@ -160,7 +160,9 @@ class Reader {
       await loadConfiguration({ entry, prefix, confPrefix: prefix, errorLog, globals: '', pid: 'logs/sluice.pid', signalling: false });
       return '';
     } catch (error) {
-      return error instanceof ConfigErrors ? (error.findings[0]?.message ?? 'refused') : `exception: ${(error as Error).stack}`;
+      return error instanceof ConfigErrors
+        ? (error.findings[0]?.message.split('\n', 1)[0] ?? 'refused')
+        : `exception: ${(error as Error).stack}`;
     }
   }
 

@@ -62,8 +62,9 @@ t.test('the first error in the text comes first', async (t) => {
   }
 });
 
-t.test('worker_connections that is no number', async (t) => {
+t.test('numbers of processes and connections that are none', async (t) => {
   t.equal((await messages(t, 'events { worker_connections many; }'))[0], '[emerg] invalid number "many" in FILE:1');
+  t.equal((await messages(t, 'worker_processes many; events {}'))[0], '[emerg] "worker_processes" directive invalid value in FILE:1');
 });
 
 t.test('names of a server that is alone are in nobody else way', async (t) => {

@@ -48,6 +48,10 @@ export interface ProcessSettings {
 /** The scope itself, for the code that starts a process with these settings. */
 const workerConnections = int('workerConnections');
 
+function processes(text: string, ctx: Context): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : ctx.reject('invalid value', { arg: 0 });
+}
+
 export const processScope = defineScope<ProcessSettings>({
   fields: {
     daemon: inherit(true),
@@ -184,7 +188,7 @@ export const processScope = defineScope<ProcessSettings>({
         if (conf.workerProcesses !== undefined) {
           ctx.reject('is duplicate');
         }
-        conf.workerProcesses = node.args[0] === 'auto' ? cpus().length : parseInteger(node.args[0]!, ctx, 0);
+        conf.workerProcesses = node.args[0] === 'auto' ? cpus().length : processes(node.args[0]!, ctx);
       },
     },
     user: {
