@@ -119,3 +119,17 @@ export function cgiBytes({ status, fields, body, framing, raw }: Answer): Buffer
   const lines = [`Status: ${status} Status`, ...fields.map(([name, value]) => `${name}: ${value}`), ...own];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), content]);
 }
+
+/** What memcached says when it is asked for a key: a 404 is none. */
+export function memcachedBytes({ status, body, framing, raw }: Answer, key: string): { bytes: Buffer; ends: boolean } {
+  if (raw !== undefined) {
+    return { bytes: Buffer.from(raw, 'latin1'), ends: true };
+  }
+  if (status === 404 || framing === 'bad-chunk') {
+    return { bytes: Buffer.from(status === 404 ? 'END\r\n' : 'ERROR\r\n'), ends: false };
+  }
+  const content = bytesOf(body);
+  const length = { short: content.length + 10, long: Math.max(content.length - 1, 0) }[framing as 'short'] ?? content.length;
+  const head = `VALUE ${key} ${body.gzip ? 2 : 0} ${length}\r\n`;
+  return { bytes: Buffer.concat([Buffer.from(head, 'latin1'), content, Buffer.from('\r\nEND\r\n')]), ends: framing !== 'length' };
+}

@@ -1,6 +1,6 @@
 /** A request that a backend received, in whatever protocol. */
 export interface BackendRequest {
-  readonly protocol: 'http' | 'fastcgi' | 'scgi' | 'uwsgi';
+  readonly protocol: 'http' | 'http2' | 'fastcgi' | 'scgi' | 'uwsgi' | 'memcached';
   readonly method: string;
   readonly target: string;
   /** All of it as a text to be compared: one line for each field or parameter, and the body. */
@@ -20,7 +20,10 @@ export function readRequest(bytes: Buffer): BackendRequest | undefined {
   if (bytes[0] === 0) {
     return readUwsgi(bytes);
   }
-  return bytes[0]! >= 48 && bytes[0]! <= 57 ? readScgi(bytes) : readHttp(bytes);
+  if (bytes[0]! >= 48 && bytes[0]! <= 57) {
+    return readScgi(bytes);
+  }
+  return bytes[0] === 0x67 ? readMemcached(bytes) : readHttp(bytes);
 }
 
 function readHttp(bytes: Buffer): BackendRequest | undefined {
@@ -37,6 +40,13 @@ function readHttp(bytes: Buffer): BackendRequest | undefined {
   }
   const body = bytes.subarray(headEnd, end);
   return { protocol: 'http', method, target, text: head + plain(body, head), length: end };
+}
+
+// Methods have no small letters.
+function readMemcached(bytes: Buffer): BackendRequest | undefined {
+  const end = bytes.indexOf('\r\n') + 2;
+  const text = bytes.toString('latin1', 0, end);
+  return end === 1 ? undefined : { protocol: 'memcached', method: 'get', target: text.slice(4, -2), text, length: end };
 }
 
 /** Where chunks end. */

@@ -1,13 +1,16 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { watchForPoison } from '../support/poison.js';
-import { answerBytes, cgiBytes } from './answers.js';
+import { answerBytes, cgiBytes, memcachedBytes } from './answers.js';
+import { Http2Backend } from './backend-http2.js';
 import { type BackendRequest, fastcgiRecords, readRequest } from './backend-request.js';
 import type { Answer } from './case.js';
 
+/** With which HTTP/2 begins. */
+const PREFACE = 'PRI * ';
 /** Bytes that are sent one by one before the rest goes in one piece. */
 const BYTEWISE = 200;
 
-/** The backend of a case. It speaks HTTP/1, FastCGI, SCGI or uwsgi, as it is spoken to, and keeps what it is asked. */
+/** The backend of a case. It speaks HTTP/1, HTTP/2, FastCGI, SCGI, uwsgi or memcached's protocol, as it is spoken to, and keeps what it is asked. */
 export class Backend {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -53,15 +56,25 @@ export class Backend {
       this.#sockets.delete(socket);
       this.#unread.delete(socket);
     });
-    socket.on('data', (piece: Buffer) => {
+    const read = (piece: Buffer): void => {
       let bytes = Buffer.concat([this.#unread.get(socket) ?? Buffer.alloc(0), piece]);
+      if (bytes.subarray(0, PREFACE.length).toString('latin1') === PREFACE) {
+        socket.off('data', read);
+        new Http2Backend(socket, (request) => {
+          this.#requests.push(request);
+          return answerTo(request, this.#answer);
+        });
+        socket.unshift(bytes);
+        return;
+      }
       for (let request = readRequest(bytes); request !== undefined; request = readRequest(bytes)) {
         bytes = bytes.subarray(request.length);
         this.#requests.push(request);
         this.#reply(socket, request);
       }
       this.#unread.set(socket, bytes);
-    });
+    };
+    socket.on('data', read);
   }
 
   #reply(socket: Socket, request: BackendRequest): void {
@@ -81,9 +94,12 @@ export class Backend {
     }
   }
 
-  #bytes(answer: Answer, { protocol, method }: BackendRequest): { bytes: Buffer; ends: boolean } {
+  #bytes(answer: Answer, { protocol, method, target }: BackendRequest): { bytes: Buffer; ends: boolean } {
     if (protocol === 'http') {
       return answerBytes(answer, method === 'HEAD');
+    }
+    if (protocol === 'memcached') {
+      return memcachedBytes(answer, target);
     }
     const content = cgiBytes(answer);
     return { bytes: protocol === 'fastcgi' ? fastcgiRecords(content) : content, ends: true };

@@ -17,6 +17,8 @@ PARAM CONTENT_LENGTH $content_length; PARAM CONTENT_TYPE $content_type; PARAM SC
 
 const cgi = (family: string): string => `${family}_pass %%BACKEND%%;\n${CGI_PARAMS.replaceAll('PARAM', `${family}_param`)}`;
 
+const HTTP2_GROUP = 'upstream http2_%%CASE%% { server %%BACKEND%% max_fails=0; }';
+
 /** Where the content of the location comes from: each case has one. */
 export const handlers: readonly Feature[] = [
   feature('static', (r) => ({
@@ -48,6 +50,17 @@ location @backend { proxy_pass http://%%GROUP%%; }`,
   feature('fastcgi', () => ({ location: cgi('fastcgi') })),
   feature('scgi', () => ({ location: cgi('scgi') })),
   feature('uwsgi', () => ({ location: cgi('uwsgi') })),
+  feature('grpc', (r) => ({
+    http: HTTP2_GROUP,
+    location: `grpc_pass grpc://http2_%%CASE%%; ${r.oneOf(['', '', 'grpc_intercept_errors on;', 'grpc_set_header TE $http_te;', 'grpc_hide_header X-Own;', 'grpc_buffer_size 256;', 'grpc_next_upstream http_500 http_404 non_idempotent;'])}`,
+  })),
+  feature('proxy_http', (r) => ({
+    http: HTTP2_GROUP,
+    location: `proxy_http_version 2; proxy_pass http://http2_%%CASE%%${r.oneOf(['', '', '/prefix/', '$request_uri'])}; ${r.oneOf(['', '', 'proxy_pass_trailers on;', 'proxy_set_body own;', 'proxy_method POST;', 'proxy_pass_request_headers off;'])}`,
+  })),
+  feature('memcached', (r) => ({
+    location: `set $memcached_key "$uri?$args"; memcached_pass %%BACKEND%%; ${r.oneOf(['', 'memcached_gzip_flag 2;', 'default_type text/html;', 'memcached_next_upstream not_found;', 'memcached_buffer_size 256;'])}`,
+  })),
   feature('empty_gif', () => ({ location: 'empty_gif;' })),
   feature('dav', () => ({ location: 'dav_methods PUT DELETE MKCOL COPY MOVE; create_full_put_path on; alias %%DIR%%/dav/$host/;' })),
   feature('slice', (r) => ({

@@ -43,7 +43,7 @@ export function observe({ conversation, asked, log, errors }: Evidence, around: 
     seen.set(`request ${i + 1} to the backend`, backendText(clean(text)));
   }
   seen.set('lines of the access log', String(log.length));
-  for (const [i, line] of log.entries()) {
+  for (const [i, line] of sortedLines(log).entries()) {
     for (const name of LOG_VARIABLES) {
       seen.set(`log ${i + 1}: $${name}`, clean(line[name]!));
     }
@@ -56,6 +56,12 @@ export function observe({ conversation, asked, log, errors }: Evidence, around: 
 const sorted = (asked: readonly BackendRequest[]): BackendRequest[] => {
   const rank = ({ target }: BackendRequest): number => (/^\/(mirror|post-action)/.test(target) ? 1 : 0);
   return [...asked].sort((a, b) => rank(a) - rank(b));
+};
+
+/** So may their lines. */
+const sortedLines = (log: readonly LogLine[]): LogLine[] => {
+  const rank = ({ document_uri = '' }: LogLine): number => (/^\/(mirror|auth|before|after)/.test(document_uri) ? 1 : 0);
+  return [...log].sort((a, b) => rank(a) - rank(b));
 };
 
 /** Fields whose values depend on the moment; they are only there or not. */

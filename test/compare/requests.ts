@@ -124,7 +124,19 @@ export function client(random: Random): Client {
     requests,
     ...(requests.length > 1 && random.once(2) ? { pipelined: true as const } : {}),
     ...(random.once(20) ? { slow: true as const } : {}),
+    ...(random.once(14) ? { leave: leaving(random, requests) } : {}),
   };
+}
+
+/** More than any request has. */
+const ALL = 1_000_000;
+
+/** Where a client ends its side: within the head, or behind all that it has; a request that is whole by then is not given up. */
+function leaving(random: Random, requests: readonly Request[]): NonNullable<Client['leave']> {
+  const cut = requests.at(-1)!.body?.framing === 'short';
+  const how = random.oneOf(['half', 'half', 'close'] as const);
+  const after = random.oneOf([4, 20, 30]);
+  return { after: cut || (how === 'half' && random.once(2)) ? ALL : after, of: 'sent', how };
 }
 
 /** True for a request that says the same over HTTP/2. */

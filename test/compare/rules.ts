@@ -10,13 +10,16 @@ export interface Rule {
   /** The axes on which it is met; all unless told. */
   readonly axes?: readonly string[];
   /** Whether the case is one of which it is told. */
-  readonly when: (compared: Compared) => boolean;
+  readonly when: (compared: Compared, difference: Difference) => boolean;
   /** What may be different then. */
   readonly what: RegExp;
 }
 
 const anyRequest = (one: Case, is: (request: Case['client']['requests'][number]) => boolean): boolean => one.client.requests.some(is);
 const uses = (one: Case, text: RegExp): boolean => one.parts.some((part) => text.test(JSON.stringify(part)));
+/** Whether the client ends its side before it has the response. */
+const leaves = (one: Case): boolean => one.client.leave !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');
+const http2Backend = (one: Case): boolean => uses(one, /grpc_pass|proxy_http_version 2;/);
 const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.framing.startsWith('bad') === true);
 
 /** What a backend says is no head of HTTP/1. */
@@ -86,8 +89,11 @@ const between: readonly Rule[] = [
     name: 'the line of a request that was refused',
     why: 'HTTP/2 has no line but what is made of a request that could be read',
     axes: ['http2'],
-    when: ({ left }) => left.get('log 1: $status') === '400' && left.get('log 1: $request_uri') === '-',
-    what: /^log 1: \$request$/,
+    when: ({ left }, { what }) => {
+      const line = /^log \d+: /.exec(what)?.[0];
+      return left.get(`${line}$status`) === '400' && left.get(`${line}$request_uri`) === '-';
+    },
+    what: /^log \d+: \$request$/,
   },
   {
     name: 'a response without a status line',
@@ -95,6 +101,51 @@ const between: readonly Rule[] = [
     axes: ['http2', 'nginx-http2'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
     what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe)|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'frames of HTTP/2 to backends',
+    why: 'settings, windows and header sections have other bytes, for the same fields, and go before the first request of a connection',
+    when: ({ case: one }) => http2Backend(one),
+    what: /\$upstream_bytes_(sent|received)$/,
+  },
+  {
+    name: 'how far a request came whose client left',
+    why: 'a backend was asked before or after the client was seen to have gone',
+    when: ({ case: one, left, right }) => leaves(one) && some(left, /^log 1: \$status$/, '499') && some(right, /^log 1: \$status$/, '499'),
+    what: /to the backend$|\$upstream_|^error log$|\$sent_http_/,
+  },
+  {
+    name: 'a client that ends its side',
+    why: 'who reads on is not told from who is gone, but by what comes first, the end or the response',
+    when: ({ case: one, left, right }) => leaves(one) && some([...left, ...right], /^log \d+: \$status$/, '499'),
+    what: /./,
+  },
+  {
+    name: 'the end of a client behind TLS',
+    why: 'a close_notify does not say that the client is gone',
+    axes: ['tls'],
+    when: ({ case: one }) => leaves(one),
+    what: /./,
+  },
+  {
+    name: 'a trailer that says what was sent',
+    why: 'it is made when the end of the body is known, and how much was sent by then is a matter of pieces',
+    when: ({ case: one }) => uses(one, /add_trailer/),
+    what: /: trailers$|\$sent_trailer_x_trailer$|bytes_sent$/,
+  },
+  {
+    name: 'gzip of pieces',
+    why: 'without buffers each piece is flushed for itself',
+    axes: ['buffering'],
+    when: ({ case: one }) => uses(one, /gzip on/),
+    what: /\$gzip_ratio$/,
+  },
+  {
+    name: 'a 101 of CGI',
+    told: 'A 101 that nobody asked for is an error.',
+    axes: ['http2'],
+    when: ({ case: one }) => one.answer.raw?.startsWith('HTTP/1.1 101') === true,
+    what: /./,
   },
   {
     name: 'limit_rate without buffers',
@@ -129,7 +180,7 @@ const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }) => one.answer.interim !== undefined || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
     // What the client asked, and what the backend was asked first, is the same.
-    what: /^(?!request 1 to the backend$|log 1: \$(request|request_uri|request_method|host|http_\w+|scheme|server_name|server_protocol|http2)$)/,
+    what: /^(?!request 1 to the backend$|log 1: \$(request|request_uri|host|http_\w+|scheme|server_name|server_protocol|http2)$)/,
   },
   {
     name: 'a malformed response',
@@ -164,14 +215,14 @@ const beside: readonly Rule[] = [
     name: 'no arguments',
     why: 'nginx logs a "-" or nothing for the arguments of a URI without any, as its memory has it',
     axes: nginx,
-    when: ({ left, right }) => left.get('log 1: $args') === '-' && right.get('log 1: $args') === '',
+    when: (_compared, { left, right }) => left === '-' && right === '',
     what: /\$args$/,
   },
   {
     name: 'the file of a body after the response',
     told: '`post_action` gets the request body',
     axes: nginx,
-    when: ({ case: one }) => uses(one, /post_action/) && uses(one, /client_body_in_file_only|client_body_buffer_size/),
+    when: ({ right }) => /pread\(\) "[^"]*client_body_temp[^"]*" failed \(9: /.test(right.get('error log') ?? ''),
     what: /^request|^error log$|^log \d+: \$(status|sent_http_content_|upstream_|body_bytes_sent|bytes_sent|request_completion)/,
   },
   {
@@ -191,7 +242,7 @@ const beside: readonly Rule[] = [
     name: 'the length of a body that is already there',
     why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
     axes: ['nginx-http2'],
-    when: ({ case: one }) => uses(one, /request_buffering off/) && anyRequest(one, ({ body }) => body?.framing === 'chunked'),
+    when: ({ case: one }) => uses(one, /request_buffering off|grpc_pass/) && anyRequest(one, ({ body }) => body?.framing === 'chunked'),
     what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
   },
   {
@@ -216,6 +267,49 @@ const beside: readonly Rule[] = [
     what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
   },
   {
+    name: 'a response of HTTP/2 that breaks off',
+    told: '**A response of an HTTP/2 backend that is not as long as it says',
+    axes: nginx,
+    when: ({ case: one }) => http2Backend(one) && ['short', 'long', 'bad-chunk'].includes(one.answer.framing),
+    what: /^end$|^responses?|^error log$|\$(request_completion|body_bytes_sent|bytes_sent|status|sent_http_|upstream_)|^requests? .*to the backend$|^lines of/,
+  },
+  {
+    name: 'the length of a 204',
+    told: '**`Content-Length` of a 204**',
+    axes: ['nginx'],
+    when: ({ left }) => [...left].some(([what, text]) => /\$status$|: status$/.test(what) && text === '204'),
+    what: /content[-_]length$|\$bytes_sent$/,
+  },
+  {
+    name: 'a body that was dropped',
+    told: 'that was dropped, or that was passed on to a backend',
+    axes: nginx,
+    when: ({ case: one }, { left }) =>
+      anyRequest(one, ({ body }) => body !== undefined) && (/content-length: 0\b/i.test(left) || /^\d+$/.test(left)),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'a line that was cut',
+    why: 'nginx knows of a protocol once the letters HTTP came',
+    axes: nginx,
+    when: (_compared, { left, right }) => left === '-' && right === '',
+    what: /\$server_protocol$/,
+  },
+  {
+    name: 'post_action that is never logged',
+    why: 'nginx writes no line for some requests with post_action whose body failed, or that had a mirror',
+    axes: nginx,
+    when: ({ case: one, right }) => uses(one, /post_action/) && right.get('lines of the access log') === '0',
+    what: /^log |^lines of|^error log$/,
+  },
+  {
+    name: 'subrequests in the log',
+    why: 'nginx logs a request that waited for its subrequests with what was sent and done until then',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /log_subrequest/),
+    what: /\$(body_bytes_sent|request_completion)$/,
+  },
+  {
     name: 'a body that failed',
     told: '**A request body that failed**',
     axes: nginx,
@@ -227,5 +321,7 @@ const beside: readonly Rule[] = [
 export const rules: readonly Rule[] = [...between, ...beside];
 
 /** The rule that explains a difference; undefined for one without a name. */
-export const ruleOf = ({ what }: Difference, compared: Compared): Rule | undefined =>
-  rules.find((rule) => (rule.axes?.includes(compared.axis.name) ?? true) && rule.what.test(what) && rule.when(compared));
+export const ruleOf = (difference: Difference, compared: Compared): Rule | undefined =>
+  rules.find(
+    (rule) => (rule.axes?.includes(compared.axis.name) ?? true) && rule.what.test(difference.what) && rule.when(compared, difference),
+  );

@@ -7,6 +7,7 @@ import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('proxy_pass: what the backend is asked for', async (t) => {
   const origin = await startOrigin(t, { body: 'answer' });
@@ -245,6 +246,7 @@ t.test('what a backend sends behind a head without a body, and an encoding that 
     conf: serverConf(
       `location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_http_version 1.1; gzip on; gzip_min_length 1; gzip_proxied any; }
        location /off/ { proxy_pass http://127.0.0.1:${origin.port}/; proxy_buffering off; }`,
+      "log_format length '$request_uri $upstream_response_length'; access_log %%DIR%%/length.log length; access_log %%DIR%%/access.log;",
     ),
   });
   for (const path of ['/204', '/304', '/off/204', '/off/304']) {
@@ -255,6 +257,10 @@ t.test('what a backend sends behind a head without a body, and an encoding that 
   }
   t.equal((await http(s, requestText('HEAD', '/200', { Connection: 'close' }))).header('content-length'), '5');
   t.notMatch(s.log(), /more data.*"HEAD/);
+  t.match(
+    await waitFor(() => s.read('length.log').includes('/200 ') && s.read('length.log')),
+    /^\/204 5\n\/304 5\n\/off\/204 5\n\/off\/304 5\n/,
+  );
   const zipped = await httpGet(s, '/encoding', { 'Accept-Encoding': 'gzip' });
   t.equal(zipped.all('content-encoding').join(), againstNginx ? ',gzip' : 'gzip', 'one line says it');
   t.equal(gunzipSync(zipped.body).toString(), 'hello');

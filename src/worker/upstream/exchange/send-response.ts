@@ -1,9 +1,12 @@
 import { ERROR, WARN } from '../../../shared/log/level.js';
 import { sendHeader } from '../../http/request/respond.js';
+import { METHOD } from '../../http/syntax/method.js';
 import { FAILED, OK } from '../../task/codes.js';
 import { ResponseBodyReader } from './response-body-reader.js';
 import { Tunnel } from './tunnel.js';
 import type { UpstreamRequest } from './upstream-request.js';
+
+const HTTP_2 = 2000;
 
 /**
  * Sends the head that was read to the client, and hands the connection over to what reads on; `bytes` from `start` to `end`
@@ -57,10 +60,14 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   reader.start(bytes, start, end);
 }
 
-/** Something came behind a head that has no body. */
+/** Something came behind a head that has no body. As in nginx, that is only told for clients of HTTP/1, and not of HEAD. */
 function bodyBehind(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
-  const { exchange, head } = u;
-  if ((head.status !== 204 && head.status !== 304) || exchange.hasBody?.(bytes, start, end) === false) {
+  const { exchange, head, r } = u;
+  if ((head.status !== 204 && head.status !== 304) || r.httpVersion >= HTTP_2 || r.methodBit === METHOD.HEAD) {
+    return;
+  }
+  u.peer.attempt!.responseLength += end - start;
+  if (exchange.hasBody?.(bytes, start, end) === false) {
     return;
   }
   u.action = u.buffering ? 'reading upstream' : 'reading response header from upstream';
