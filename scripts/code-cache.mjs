@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import vm from 'node:vm';
 
 const dist = resolve(process.argv[2] ?? 'dist');
@@ -15,7 +15,9 @@ process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 const scripts = [];
 vm.Script = class extends vm.Script {
   constructor(source, options) {
-    super(source, options);
+    // The cache keeps the name, which is nobody's business elsewhere; whoever uses the cache gives the script its own.
+    // A copy of the name: V8 would keep the text that a slice is part of.
+    super(source, { ...options, filename: Buffer.from(basename(options.filename)).toString() });
     scripts.push({ script: this, file: options.filename });
   }
 };

@@ -153,7 +153,7 @@ export interface FailOptions {
 /** What `link` functions can ask for. */
 export interface LinkContext<R extends Subject> {
   /** Fails at the block that is being linked, at `pos`, or with null without a place, where nginx's message holds it. */
-  fail(message: string, pos?: Pos | null): never;
+  fail(message: string, pos?: Pos | null, related?: readonly RelatedPosition[]): never;
   /** Warns there; with null the message has no place, and `related` shows where to look. */
   warn(message: string, pos?: Pos | null, related?: readonly RelatedPosition[]): void;
   /** Fails because nothing defines a zone, and says what may be meant. */

@@ -120,7 +120,7 @@ export function diagnosticDetail(diagnostic: Diagnostic, text: (file: string) =>
   }
   for (const related of diagnostic.related ?? []) {
     lines.push(`    note: ${related.text}, in ${placeText(related.pos)}`);
-    lines.push(...sourceExcerpt(text(related.pos.file), related.pos.line, related.pos.column));
+    lines.push(...sourceExcerpt(related.source ?? text(related.pos.file), related.pos.line, related.pos.column));
   }
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -256,8 +256,8 @@ class BlockLinkContext<R extends Subject> implements LinkContext<R> {
     this.#draft.folders.add(path);
   }
 
-  fail(message: string, pos?: Pos | null): never {
-    throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end());
+  fail(message: string, pos?: Pos | null, related?: readonly RelatedPosition[]): never {
+    throw pos === null ? new ConfigError(message) : new ConfigError(message, pos ?? this.#end(), { related });
   }
 
   warn(message: string, pos?: Pos | null, related: readonly RelatedPosition[] = []): void {

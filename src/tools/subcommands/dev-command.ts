@@ -90,7 +90,9 @@ class WatchedFiles {
       watcher.close();
     }
     this.#files = new Set(this.#list());
-    const configurations = new Set([...this.#files].filter((file) => !/\.[cm]?[jt]s$/.test(file)).map((file) => dirname(file)));
+    const configurations = new Set(
+      [...this.#files].filter((file) => !/\.(?:[cm]?[jt]s|json|node)$/.test(file)).map((file) => dirname(file)),
+    );
     this.#watchers = [...new Set([...this.#files].map((file) => dirname(file)))].flatMap((folder) => {
       try {
         const watcher = watch(folder, { persistent: true }, (_event, name) => {

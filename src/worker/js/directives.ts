@@ -205,8 +205,8 @@ export function linkScripts(
   if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
     checked.add(conf.imports);
     broken.add(conf.imports);
-    checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, (problem, at) =>
-      ctx.fail(`js_import: ${problem}`, importPlace(at)),
+    checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, (problem, at, related) =>
+      ctx.fail(`js_import: ${problem}`, importPlace(at), related),
     );
     broken.delete(conf.imports);
   }

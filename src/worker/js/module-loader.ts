@@ -33,9 +33,12 @@ const MODULE_ERRORS =
 export class ModuleSyntaxError extends SyntaxError {
   /** The place as `file:line`, and the line's text, for messages of one line. */
   readonly where: string;
+  /** The place to show with its line; undefined where only the file is known. */
+  readonly place: { readonly file: string; readonly line: number; readonly column: number; readonly source: string } | undefined;
 
-  constructor(message: string, file: string, line: number | undefined, source: string) {
+  constructor(message: string, file: string, line: number | undefined, source: string, column = 1) {
     super(message);
+    this.place = line === undefined ? undefined : { file, line, column, source };
     const place = line === undefined ? file : `${file}:${line}`;
     const text = line === undefined ? '' : (source.split('\n')[line - 1] ?? '').trim();
     this.where = text === '' ? `in ${place}` : `in ${place}: ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text}`;
@@ -44,6 +47,9 @@ export class ModuleSyntaxError extends SyntaxError {
 }
 
 const LONGEST_SHOWN = 120;
+
+/** Files that somebody may change are looked for up to so many. */
+const MOST_FILES = 10_000;
 
 /**
  * Loads the modules of a configuration, each once. Files of the user's own may be ES modules, CommonJS or TypeScript, and may import each
@@ -102,24 +108,27 @@ export class ModuleLoader {
     }
   }
 
-  /** The files of modules and of what they import, without running anything. */
+  /** The files of modules and of what they import, without running anything; of packages, those that lie elsewhere than they are found. */
   files(names: readonly string[]): string[] {
     const found = new Set<string>();
-    const visit = (name: string, folders: readonly string[]): void => {
-      const file = this.#find(name, folders);
-      if (file === undefined || found.has(file) || isNative(file)) {
+    const visit = (file: string | undefined): void => {
+      if (file === undefined || found.has(file) || found.size === MOST_FILES || isInstalled(file)) {
         return;
       }
       found.add(file);
+      if (/\.(?:json|node)$/.test(file)) {
+        return;
+      }
+      const native = createRequire(file);
       const text = readFileSync(file, 'utf8');
       for (const [, imported] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\()\s*(?:\(\s*)?['"]([^'"]+)['"]/g)) {
         if (!isBuiltin(imported!)) {
-          visit(imported!, [dirname(file), ...this.#folders]);
+          visit(this.#find(imported!, [dirname(file), ...this.#folders]) ?? linked(native, imported!));
         }
       }
     };
     for (const name of names) {
-      visit(name, this.#folders);
+      visit(this.#find(name, this.#folders));
     }
     return [...found];
   }
@@ -142,7 +151,7 @@ export class ModuleLoader {
       return known;
     }
     if (isNative(file)) {
-      const exports = createRequire(file)(file) as Record<string, unknown>;
+      const exports = loadNatively(file) as Record<string, unknown>;
       const native = { exports, esModule: exports?.__esModule === true };
       this.#modules.set(file, native);
       return native;
@@ -247,15 +256,82 @@ function isPackage(native: NodeJS.Require, name: string): boolean {
 }
 
 /** The error of V8 or of the transformer with the place in the file that it names. */
-function syntaxError(error: Error & { readonly loc?: { readonly line: number } }, file: string, source: string): Error {
+function syntaxError(
+  error: Error & { readonly loc?: { readonly line: number; readonly column: number } },
+  file: string,
+  source: string,
+): Error {
   if (error instanceof ModuleSyntaxError) {
     return error;
   }
   const { stack = '' } = error;
   const line = error.loc?.line ?? (stack.startsWith(`${file}:`) ? Number.parseInt(stack.slice(file.length + 1), 10) : Number.NaN);
   const message = error.message.replace(/^Error transforming [^\n]*?: (.*?) \(\d+:\d+\)$/s, '$1');
-  return new ModuleSyntaxError(message, file, Number.isNaN(line) ? undefined : line, source);
+  // The transformer keeps lines, but not what stands in them.
+  const own = stack.split('\n')[1] === source.split('\n')[line - 1];
+  const column = error.loc?.column ?? (own ? caretIn(stack) : 1);
+  return Number.isNaN(line)
+    ? new ModuleSyntaxError(message, file, undefined, source)
+    : new ModuleSyntaxError(message, file, line, source, column);
 }
+
+/** Has Node load a file. @throws ModuleSyntaxError for one of the user's own that Node cannot read */
+function loadNatively(file: string): unknown {
+  try {
+    return createRequire(file)(file);
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || file.includes('/node_modules/')) {
+      throw error;
+    }
+    const { message, stack = '' } = error;
+    // V8's beginning of the stack names the file; of JSON, Node's message does.
+    const thrown = /^(\/[^\n]*):(\d+)\n/.exec(stack);
+    if (thrown !== null) {
+      const source = readFileSync(thrown[1]!, 'utf8');
+      throw new ModuleSyntaxError(message, thrown[1]!, Number(thrown[2]), source, caretIn(stack));
+    }
+    const [, named, text] = /^(\/.*?): (.*)$/s.exec(message) ?? [];
+    if (named === undefined || !existsSync(named)) {
+      throw error;
+    }
+    const source = readFileSync(named, 'utf8');
+    const [line, column] = placeInJson(source);
+    throw new ModuleSyntaxError(text!.replace(/\s*\n\s*/g, ' '), named, line, source, column);
+  }
+}
+
+/** The column under which V8 puts a caret, at the beginning of a stack. */
+function caretIn(stack: string): number {
+  const [, , marks = ''] = stack.split('\n');
+  return Math.max(1, marks.indexOf('^') + 1);
+}
+
+/** Where JSON stops to be JSON: V8 tells the position of long texts only. */
+function placeInJson(source: string): [line: number | undefined, column: number] {
+  try {
+    // Spaces at the end change nothing but the length.
+    JSON.parse(source.replace(/^\ufeff/, '') + ' '.repeat(100));
+  } catch (error) {
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec((error as Error).message) ?? [];
+    if (line !== undefined) {
+      return [Number(line), Number(column)];
+    }
+  }
+  return [undefined, 1];
+}
+
+/** A file of a package that `npm link` or a workspace has put where it is found by a link. */
+function linked(native: NodeJS.Require, name: string): string | undefined {
+  try {
+    const file = native.resolve(name);
+    return isAbsolute(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Files of packages as npm has installed them: nobody changes those. */
+const isInstalled = (file: string): boolean => file.includes('/node_modules/');
 
 /** What Node loads itself: packages, and files that say by their names what they are. */
 const isNative = (file: string): boolean => file.includes('/node_modules/') || /\.(?:cjs|json|node)$/.test(file);

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { RelatedPosition } from '../../shared/config/language/ast.js';
 import { ERROR } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
+import { byteText } from '../../shared/text/native-text.js';
 import { functionOf, isLiteralObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, type ScriptProtocol, scriptGlobals } from './ngx-object.js';
 import { NJS_MODULES } from './script-modules.js';
@@ -41,7 +43,7 @@ export function checkImports(
   imports: readonly Import[],
   folders: readonly string[],
   preloads: readonly Preload[],
-  fail: (problem: string, at: Import | undefined) => void,
+  fail: (problem: string, at: Import | undefined, related: readonly RelatedPosition[]) => void,
 ): void {
   let current: Import | undefined;
   try {
@@ -51,8 +53,19 @@ export function checkImports(
     }
   } catch (error) {
     // Nothing has run: where in the server it was found is of no interest.
-    fail(error instanceof ModuleSyntaxError ? problemText(error) : (error as Error).message.split('\n')[0]!, current);
+    fail(error instanceof ModuleSyntaxError ? problemText(error) : (error as Error).message.split('\n')[0]!, current, placesOf(error));
   }
+}
+
+/** The line of a module that is wrong, to be shown beside the message. */
+export function placesOf(error: unknown): RelatedPosition[] {
+  if (!(error instanceof ModuleSyntaxError) || error.place === undefined) {
+    return [];
+  }
+  const { file, line, column, source } = error.place;
+  const bytes = byteText(source);
+  const before = byteText((source.split('\n')[line - 1] ?? '').slice(0, column - 1)).length;
+  return [{ pos: { file: byteText(file), line, column: before + 1 }, text: 'this is what cannot be read', source: bytes }];
 }
 
 /** What is wrong with a module, in one line. */

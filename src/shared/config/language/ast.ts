@@ -41,6 +41,8 @@ export function argPosition({ args, places, placesAt }: DirectiveNode, arg: numb
 export interface RelatedPosition {
   readonly pos: Pos;
   readonly text: string;
+  /** The content of the file (latin1), where it is none of the configuration. */
+  readonly source?: string | undefined;
 }
 
 /**

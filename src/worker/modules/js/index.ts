@@ -19,7 +19,7 @@ import { openInspector } from '../../js/inspector.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
 import { functionMissing, installScripts, type ScriptPlace, valueFunction } from '../../js/script-place.js';
-import { type Import, problemText, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
+import { type Import, placesOf, problemText, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -60,7 +60,8 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
     scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, NGINX_VERSION);
     const { failure } = scripts;
     if (failure !== undefined) {
-      ctx.fail(`js_import: ${problemText(failure.error)}`, importPlace(conf.imports.find(({ name }) => name === failure.name)));
+      const place = importPlace(conf.imports.find(({ name }) => name === failure.name));
+      ctx.fail(`js_import: ${problemText(failure.error)}`, place, placesOf(failure.error));
     }
     for (const one of conf.imports) {
       for (const member of scripts.emptyMembers(one.name)) {
