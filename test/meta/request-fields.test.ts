@@ -28,7 +28,7 @@ t.test('docs/request-fields.md is as the text is', async (t) => {
 });
 
 /** Rooms that a request comes through before any module: what they say of it nobody else says again. */
-const ENTRANCE = ['http/request', 'http/serving', 'http/http1', 'http/http2'];
+const ENTRANCE = ['http/request', 'http/serving', 'http/multiplexed', 'http/http1', 'http/http2', 'http/http3'];
 
 t.test('how far a request has come is a matter of its own room', async (t) => {
   const own = ['phase', 'step', 'contentHandler', 'accessCode', 'subrequests', 'errorPage', 'postAction', 'errStatus', 'cleanups', 'child'];
