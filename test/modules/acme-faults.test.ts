@@ -67,6 +67,38 @@ t.test('faults of the CA', { skip: noPebble }, async (t) => {
     t.notOk(existsSync(`${hook}.log`), 'no program hears of it');
   });
 
+  t.test('a CA whose token is none, or whose name is another one', async (t) => {
+    for (const [challenge, type] of [
+      ['http', 'http-01'],
+      ['tls-alpn', 'tls-alpn-01'],
+    ] as const) {
+      const made = await scene(t, ['one.example.com']);
+      let bad: { readonly token: unknown; readonly value: string } = { token: '../../%2e%2e/x y', value: 'one.example.com' };
+      made.ca.intercept = ({ path }, answer) => {
+        const asked = path.startsWith('/authZ/');
+        if (asked) {
+          const { token, value } = bad;
+          answer(200, {
+            status: 'pending',
+            identifier: { type: 'dns', value },
+            challenges: [{ type, url: `${made.ca.directory}/chalZ/x`, status: 'pending', token }],
+          });
+        }
+        return asked;
+      };
+      const server = await startServer(t, { conf: conf(made, 'one.example.com', `challenge ${challenge};`) });
+      await server.logged('the CA sent an invalid token "../../%2e%2e/x y" while updating certificate');
+      bad = { token: 'abc', value: 'bank.example' };
+      await server.reload();
+      await server.logged('the CA wants "bank.example" validated, which was not ordered while updating certificate');
+      t.notOk(
+        made.ca.requests.some((request) => request.includes('/chalZ/')),
+        `${challenge}: the CA is not told that an answer is there`,
+      );
+      await server.stop();
+    }
+  });
+
   t.test('a name that the CA cannot validate', async (t) => {
     const made = await scene(t, []);
     const server = await startServer(t, { conf: conf(made, 'one.example.com') });
