@@ -91,7 +91,7 @@ const script = `export default {
   counts(r) { r.return(200, String(ngx.shared.d.incr ? ngx.shared.d.size() : 0)); },
 };`;
 
-t.test('requests of all kinds, while garbage is collected without a pause', { timeout: 1_200_000 }, async (t) => {
+t.test('requests of all kinds, while garbage is collected without a pause', { timeout: 7_200_000 }, async (t) => {
   const s = await startServer(t, {
     conf: conf(),
     files: { 'a.txt': 'a text that is worth packing '.repeat(200), 'a.js': script },
