@@ -42,7 +42,7 @@ t.test('values of variables let in', async (t) => {
   }
   t.equal((await httpGet(s, '/page')).text, 'no entry');
   t.equal(await status('/asked'), 403, 'the values of auth_request are looked at behind it');
-  t.match(s.log(), 'access forbidden: "auth_require $arg_a" is not met');
+  t.match(s.log(), 'access forbidden: the rule "auth_require $arg_a" is not met');
 });
 
 t.test('configurations', async (t) => {

@@ -13,9 +13,9 @@ export function validityOf(claims: JsonObject): Validity | string {
   const expires = claims.has('exp') ? numberOf(claims.get('exp')) : Number.POSITIVE_INFINITY;
   const notBefore = claims.has('nbf') ? numberOf(claims.get('nbf')) : 0;
   if (expires === undefined) {
-    return 'its "exp" is no time';
+    return 'its exp is no time';
   }
-  return notBefore === undefined ? 'its "nbf" is no time' : { notBefore, expires };
+  return notBefore === undefined ? 'its nbf is no time' : { notBefore, expires };
 }
 
 /** Why a token does not hold now; undefined when it does. `now` and `leeway` are seconds. nginx: auth_jwt_leeway. */

@@ -42,7 +42,7 @@ export function readJweHeader(token: string): JsonObject | string {
     return header;
   }
   if (header.has('zip')) {
-    return 'it is compressed ("zip")';
+    return 'it is compressed (zip)';
   }
   const algorithm = header.get('alg');
   const content = header.get('enc');

@@ -24,10 +24,10 @@ export function readHeader(encoded: string): JsonObject | string {
     return 'its header is not well formed';
   }
   if (header.has('crit')) {
-    return 'its header has "crit"';
+    return 'its header has crit';
   }
   if (header.has('b64') && header.get('b64') !== true) {
-    return 'its payload is not encoded ("b64")';
+    return 'its payload is not encoded (b64)';
   }
   if (header.has('kid') && typeof header.get('kid') !== 'string') {
     return 'its header is not well formed';
@@ -52,19 +52,24 @@ export function verifyJws(token: string, sets: readonly KeySet[]): Jws | string 
   const name = header.get('alg');
   const algorithm = typeof name === 'string' ? SIGNATURE_ALGORITHMS.get(name) : undefined;
   if (algorithm === undefined) {
-    return name === 'none' ? 'it is not signed ("alg" is "none")' : 'its algorithm is not known';
+    return name === 'none' ? 'it is not signed (alg: none)' : 'its algorithm is not known';
   }
   const payload = decodeBase64url(token.slice(first + 1, last));
   const signature = decodeBase64url(token.slice(last + 1));
   if (payload === undefined || signature === undefined || signature.length === 0) {
     return 'it is not well formed';
   }
-  const keys = candidates(sets, header, 'sig', (key) => algorithm.fits(key) && (key.algorithm === undefined || key.algorithm === name));
+  const keys = candidates(sets, header, 'sig', (key) => algorithm.fits(key) && isFor(key, name as string));
   if (keys.length === 0) {
     return NO_KEY;
   }
   const data = Buffer.from(token.slice(0, last), 'latin1');
   return keys.some((key) => holds(algorithm, key, data, signature)) ? { header, payload } : 'its signature is wrong';
+}
+
+/** Whether a key may be used with an algorithm by its name. Ed25519 and Ed448 have two names each. */
+function isFor({ algorithm, type, curve }: Key, name: string): boolean {
+  return algorithm === undefined || algorithm === name || (type === 'OKP' && (algorithm === 'EdDSA' || algorithm === curve));
 }
 
 /** The reason that a newer set of keys may mend. */

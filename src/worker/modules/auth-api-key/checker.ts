@@ -70,6 +70,7 @@ export function checkKey(r: Request, conf: Readonly<KeySettings>): Result {
   }
   OUTCOME.set(r, r.location);
   if (found === 'failed') {
+    r.trace?.add(r, 'access', 'auth_api_key: its keys cannot be had', where, { status: 500 });
     return 500;
   }
   const text = found === 'none' ? 'no API key was provided' : 'the API key is not known';

@@ -208,7 +208,7 @@ export class JwtChecker {
     const { requirements } = this.#conf;
     const no = requirements.length === 0 ? undefined : unmet(r, requirements);
     if (no !== undefined) {
-      const text = `the JSON Web Token is refused: "auth_jwt_require ${no.text}" is not met`;
+      const text = `the JSON Web Token is refused: the rule "auth_jwt_require ${no.text}" is not met`;
       r.log(INFO, text);
       r.trace?.add(r, 'access', `auth_jwt: ${text}`, { in: r.location, directive: 'auth_jwt_require' });
       return no.status === 401 ? challengeBearer(r, lineText(realm), 'invalid_token') : asStatus(no.status);

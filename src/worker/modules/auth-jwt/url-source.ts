@@ -34,9 +34,11 @@ function remoteOf({ url, refresh, trustedCertificate }: KeyUrl, env: WorkerEnv, 
 /** Keys that sluice itself gets from a URL, before requests need them. */
 export class UrlSource implements KeySource {
   readonly #remote: RemoteKeySet;
+  readonly #rehearsing: boolean;
 
   constructor(at: KeyUrl, env: WorkerEnv, location: LocationRuntime) {
     this.#remote = remoteOf(at, env, location);
+    this.#rehearsing = env.rehearsing === true;
   }
 
   now(r: Request): KeySet | Status | undefined {
@@ -69,7 +71,7 @@ export class UrlSource implements KeySource {
   }
 
   #none(r: Request): Status {
-    r.log(ERROR, `the JSON Web Key Set "${this.#remote.url}" is not there yet`);
+    r.log(ERROR, `the JSON Web Key Set "${this.#remote.url}" is not there${this.#rehearsing ? ': a rehearsal asks nobody' : ' yet'}`);
     return 500;
   }
 }

@@ -32,7 +32,7 @@ function check(r: Request, requirements: readonly Requirement[]): Result {
     r.trace?.add(r, 'access', 'auth_require: all values are given', where);
     return OK;
   }
-  r.log(ERROR, `access forbidden: "auth_require ${no.text}" is not met`);
+  r.log(ERROR, `access forbidden: the rule "auth_require ${no.text}" is not met`);
   r.trace?.add(r, 'access', `auth_require: "${no.text}" is empty or 0`, where, { status: no.status });
   return asStatus(no.status);
 }
