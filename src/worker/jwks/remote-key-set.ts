@@ -6,6 +6,7 @@ import type { FetchAnswer } from '../js/fetch-answer.js';
 import { FetchExchange } from '../js/fetch-exchange.js';
 import { describeRequest } from '../js/fetch-message.js';
 import type { FetchScope } from '../js/fetch-settings.js';
+import type { KeyZone } from './key-zone.js';
 
 /** All of one question, name look-up and handshake included, may take so many milliseconds. */
 const DEADLINE = 30_000;
@@ -23,7 +24,7 @@ export interface RemoteLog {
 
 /**
  * The JSON Web Key Set at a URL. It is asked for at once and then from time to time; after a failure the last good set stays, and the next
- * question comes soon, then ever later.
+ * question comes soon, then ever later. The zone has the set for workers that start meanwhile.
  */
 export class RemoteKeySet {
   readonly url: string;
@@ -31,6 +32,7 @@ export class RemoteKeySet {
   readonly #refresh: number;
   readonly #scope: FetchScope;
   readonly #log: RemoteLog;
+  readonly #zone: KeyZone | undefined;
   readonly #waiting = new Set<() => void>();
   #keys: KeySet | undefined = undefined;
   #body: Buffer = EMPTY;
@@ -42,11 +44,22 @@ export class RemoteKeySet {
   #askedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  constructor(url: string, refresh: number, scope: FetchScope, log: RemoteLog) {
+  constructor(url: string, refresh: number, scope: FetchScope, log: RemoteLog, zone?: KeyZone) {
     this.url = url;
     this.#refresh = refresh;
     this.#scope = scope;
     this.#log = log;
+    this.#zone = zone;
+  }
+
+  /** Begins with what another worker had not long ago, and asks. */
+  start(): void {
+    const kept = this.#zone?.find(this.url);
+    const age = kept === undefined ? 0 : Date.now() - kept.at;
+    if (kept !== undefined && age >= 0 && age < this.#refresh) {
+      this.#read(Buffer.from(kept.body));
+    }
+    this.ask();
   }
 
   /** The last good set; undefined as long as there was none. */
@@ -115,9 +128,14 @@ export class RemoteKeySet {
       return `unexpected status: ${status}`;
     }
     // The same bytes are the same set: what was verified by it stays verified.
-    if (this.#keys !== undefined && body.equals(this.#body)) {
-      return undefined;
+    const problem = this.#keys !== undefined && body.equals(this.#body) ? undefined : this.#read(body);
+    if (problem === undefined) {
+      this.#zone?.keep(this.url, body);
     }
+    return problem;
+  }
+
+  #read(body: Buffer): string | undefined {
     const keys = readKeySet(body);
     if (typeof keys === 'string') {
       return keys;
@@ -137,6 +155,12 @@ export class RemoteKeySet {
     clearTimeout(this.#deadline);
     this.#exchange = undefined;
     this.#failures = problem === undefined ? 0 : this.#failures + 1;
+    if (problem !== undefined && this.#keys === undefined) {
+      const kept = this.#zone?.find(this.url);
+      if (kept !== undefined) {
+        this.#read(Buffer.from(kept.body));
+      }
+    }
     if (problem !== undefined) {
       this.#log.log(
         ERROR,

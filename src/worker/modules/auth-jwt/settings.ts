@@ -9,6 +9,7 @@ import type { Request } from '../../http/request/request.js';
 import type { TokenType } from '../../jose/token-verifier.js';
 import { targetOf } from '../../js/fetch-exchange.js';
 import { describeRequest } from '../../js/fetch-message.js';
+import { KEY_ZONE, KEY_ZONE_BYTES, type KeyZoneRef, keyZone } from '../../jwks/key-zone.js';
 import { trustedFetch } from '../../jwks/trusted-fetch.js';
 import { type Context, defineScope } from '../../module.js';
 
@@ -33,6 +34,8 @@ export interface KeyUrl {
   readonly refresh: number;
   /** A file of certificates in place of those that Node trusts; empty for none. */
   readonly trustedCertificate: string;
+  /** Where workers keep sets for those after them. */
+  readonly zone: KeyZoneRef;
 }
 
 /** What a location says of JSON Web Tokens. */
@@ -176,7 +179,7 @@ function readUrl(ctx: Context): KeyUrl {
       ctx.fail(`invalid parameter "${parameter}"`, { arg: i + 1 });
     }
   }
-  return { url, refresh, trustedCertificate };
+  return { url, refresh, trustedCertificate, zone: ctx.zone(keyZone, KEY_ZONE, { bytes: KEY_ZONE_BYTES, data: undefined }) };
 }
 
 type LinkContext = Parameters<NonNullable<typeof locationScope.link>>[1];

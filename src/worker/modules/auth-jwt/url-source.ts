@@ -12,7 +12,7 @@ import type { KeyUrl } from './settings.js';
 /** The sets of a worker, which locations share that have the same URL. */
 const remotes = new WeakMap<WorkerEnv, Map<string, RemoteKeySet>>();
 
-function remoteOf({ url, refresh, trustedCertificate }: KeyUrl, env: WorkerEnv, { settings }: LocationRuntime): RemoteKeySet {
+function remoteOf({ url, refresh, trustedCertificate, zone }: KeyUrl, env: WorkerEnv, { settings }: LocationRuntime): RemoteKeySet {
   let known = remotes.get(env);
   if (known === undefined) {
     remotes.set(env, (known = new Map()));
@@ -21,11 +21,17 @@ function remoteOf({ url, refresh, trustedCertificate }: KeyUrl, env: WorkerEnv, 
   let remote = known.get(key);
   if (remote === undefined) {
     const { resolver, resolverTimeout } = settings;
-    const made = new RemoteKeySet(url, refresh, trustedFetch(trustedCertificate, env.named, { resolver, resolverTimeout }), env.log);
+    const made = new RemoteKeySet(
+      url,
+      refresh,
+      trustedFetch(trustedCertificate, env.named, { resolver, resolverTimeout }),
+      env.log,
+      env.rehearsing ? undefined : env.zones.open(zone),
+    );
     known.set(key, (remote = made));
     if (!env.rehearsing) {
       env.onClose(() => made.close());
-      made.ask();
+      made.start();
     }
   }
   return remote;
