@@ -56,10 +56,17 @@ function finishLogin(r: Request, provider: Provider, attempt: LoginAttempt, para
     },
     (failure: ProviderFailure) => {
       provider.leave();
-      resume(() => refuseFor(r, provider, failure));
+      // A code is used up, as when two requests have brought it: another login mostly takes no more than a redirect.
+      const used = failure.code === 'invalid_grant' && attempt.attempt + 1 < MAX_ATTEMPTS;
+      resume(() => (used ? retry(r, provider, attempt, failure) : refuseFor(r, provider, failure)));
     },
   );
   return AGAIN;
+}
+
+function retry(r: Request, provider: Provider, { attempt, target }: LoginAttempt, failure: ProviderFailure): Result {
+  r.log(NOTICE, `${provider.text(failure)}; the login is begun again`);
+  return beginLogin(r, provider, target, attempt + 1);
 }
 
 /** The login was begun in another browser, before this one had its cookie, or long ago: it is begun anew, which mostly nobody sees. */

@@ -47,7 +47,12 @@ export class CookieSessions implements SessionStore {
   }
 
   create(r: Request, data: SessionData, done: (outcome: Session | string) => void): void {
-    const text = this.#seal(data);
+    const bytes = writeSession(data);
+    const text = bytes.length > MAX_BYTES ? '' : this.#seal(data);
+    if (text === '') {
+      done(`the session has ${bytes.length} bytes, too many to keep`);
+      return;
+    }
     // The browser sends all its cookies in one line.
     const room = r.server.settings.headLimits.largeBufferSize - OTHERS;
     if (text.length > Math.min(room, CHUNK * MAX_CHUNKS)) {
@@ -55,7 +60,7 @@ export class CookieSessions implements SessionStore {
       return;
     }
     this.#write(r, text);
-    done(new Session(data, keyOf(data)));
+    done(new Session(data, keyOf(data), this.#purpose));
   }
 
   show(r: Request, { data }: Session): void {
@@ -78,7 +83,7 @@ export class CookieSessions implements SessionStore {
 
   refresh(session: Session, data: SessionData, done: (outcome: Session | undefined) => void): void {
     const value = this.#seal(data);
-    const next = new Session(data, session.key);
+    const next = new Session(data, session.key, this.#purpose);
     this.#zone.later(
       (changes) => {
         changes.delete(`lock:${session.key}`);
@@ -146,13 +151,22 @@ export class CookieSessions implements SessionStore {
       return known;
     }
     const packed = text.length > MAX_STORED ? undefined : unseal(this.#keys, text, this.#purpose);
-    const data = packed === undefined ? undefined : readSession(inflateRawSync(packed, { maxOutputLength: MAX_BYTES }));
+    const data = packed === undefined ? undefined : readSession(unpack(packed));
     if (data === undefined) {
       return undefined;
     }
-    const session = new Session(data, keyOf(data));
+    const session = new Session(data, keyOf(data), this.#purpose);
     this.#opened.set(text, session, text.length);
     return session;
+  }
+}
+
+function unpack(packed: Buffer): Buffer {
+  try {
+    return inflateRawSync(packed, { maxOutputLength: MAX_BYTES });
+  } catch {
+    // A refresh has made it longer than may be.
+    return Buffer.alloc(0);
   }
 }
 

@@ -169,7 +169,11 @@ function install({ providers }: Readonly<MainSettings>, http: HttpRuntime, env: 
       env.onClose(() => zone.close());
     }
     const lookup = { resolver: resolver === undefined ? undefined : resolverOf(resolver, http, env), resolverTimeout };
-    all.set(settings.name, new Provider(settings, zone, env, lookup));
+    const provider = new Provider(settings, zone, env, lookup);
+    if (env.rehearsing !== true) {
+      provider.prepare();
+    }
+    all.set(settings.name, provider);
   }
 }
 

@@ -60,12 +60,13 @@ function afterLogout(r: Request, { settings }: Provider, session: Session | unde
 }
 
 /** The name of the pair that says that there are sessions with such a name at the provider. */
-const sidName = (sid: string): string => `sid:${digestText(sid)}`;
+const sidName = ({ purpose }: Provider, sid: string): string => `sid:${digestText(`${purpose} ${sid}`)}`;
 
 /** Notes that a front-channel logout may name this session. */
-export function noteSid({ zone, settings }: Provider, sid: string, until: number): void {
+export function noteSid(provider: Provider, sid: string, until: number): void {
+  const { zone, settings } = provider;
   if (settings.frontchannelLogoutUri !== undefined && sid !== '') {
-    zone.later((changes) => changes.put(sidName(sid), { value: '1', expires: until + settings.sessionTimeout }), nothing);
+    zone.later((changes) => changes.put(sidName(provider, sid), { value: '1', expires: until + settings.sessionTimeout }), nothing);
   }
 }
 
@@ -87,7 +88,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
     provider.sessions.forget(r);
     provider.sessions.end(session, () => {
       if (named) {
-        endAll(provider, [logoutName('sid', sid)], () => resume(() => answerPage(r, 200, HTML, LOGGED_OUT)));
+        endAll(provider, [logoutName(provider.purpose, 'sid', sid)], () => resume(() => answerPage(r, 200, HTML, LOGGED_OUT)));
       } else {
         resume(() => answerPage(r, 200, HTML, LOGGED_OUT));
       }
@@ -95,10 +96,10 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
     return AGAIN;
   }
   // Anybody may ask: what names no session must not take room.
-  if (named && provider.zone.find(sidName(sid)) !== undefined) {
+  if (named && provider.zone.find(sidName(provider, sid)) !== undefined) {
     const resume = waiting(r);
     r.log(INFO, 'oidc: a session is logged out by the provider');
-    endAll(provider, [logoutName('sid', sid)], () => resume(() => answerPage(r, 200, HTML, LOGGED_OUT)));
+    endAll(provider, [logoutName(provider.purpose, 'sid', sid)], () => resume(() => answerPage(r, 200, HTML, LOGGED_OUT)));
     return AGAIN;
   }
   return answerPage(r, 200, HTML, LOGGED_OUT);
@@ -146,8 +147,8 @@ async function check(provider: Provider, token: string): Promise<LogoutRequest> 
 }
 
 function endAsked(r: Request, provider: Provider, { sub, sid, jti }: LogoutRequest, resume: (answer: () => Result) => void): void {
-  const used = `jti:${digestText(jti)}`;
-  const names = [sid !== '' ? logoutName('sid', sid) : logoutName('sub', sub)];
+  const used = `jti:${digestText(`${provider.purpose} ${jti}`)}`;
+  const names = [sid !== '' ? logoutName(provider.purpose, 'sid', sid) : logoutName(provider.purpose, 'sub', sub)];
   endAll(
     provider,
     names,

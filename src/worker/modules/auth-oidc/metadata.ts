@@ -1,4 +1,4 @@
-import type { ProviderFailure } from './failure.js';
+import { ProviderFailure } from './failure.js';
 import type { Metadata } from './openid-client.js';
 
 /** Metadata is asked for again after this time (milliseconds), while what is known goes on being used. */
@@ -59,7 +59,8 @@ export class KnownMetadata {
         this.#askAt = performance.now() + FRESH;
         this.#tell(found);
       },
-      (failure: ProviderFailure) => {
+      (error: Error) => {
+        const failure = error instanceof ProviderFailure ? error : new ProviderFailure('invalid', error.message);
         this.#failure = failure;
         this.#askAt = performance.now() + this.#pause;
         this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2);

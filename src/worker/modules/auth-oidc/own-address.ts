@@ -14,7 +14,7 @@ export function ownOrigin(r: Request, { redirectUri }: ProviderSettings): string
     return /^https:\/\/[^/?]*/i.exec(redirectUri)![0];
   }
   const { host, port } = r.head;
-  const name = host === '' ? r.server.settings.serverName : host;
+  const name = host || r.server.settings.serverName || r.connection.localAddress;
   return `${r.connection.tls === undefined ? 'http' : 'https'}://${name}${port === 0 ? '' : `:${port}`}`;
 }
 

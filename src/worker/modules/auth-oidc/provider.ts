@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto';
 import { ERROR, type Level } from '../../../shared/log/level.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Lookup } from '../../js/fetch-settings.js';
@@ -13,7 +14,7 @@ import type { SessionStore } from './session-store.js';
 import type { ProviderSettings } from './settings.js';
 import { ZoneSessions } from './zone-sessions.js';
 
-/** The pair of a zone that has the key of a provider that shares no secret with us. */
+/** The pair of a zone that has a random key. */
 const KEY_NAME = 'key';
 /** How many logins and logouts of a worker may ask the provider at a time. */
 const MAX_EXCHANGES = 256;
@@ -50,7 +51,7 @@ export class Provider {
       () => this.client.discover(),
       (failure) => this.log(ERROR, this.text(failure)),
     );
-    this.#keys = keysOf(settings).map((secret) => deriveKey(Buffer.from(secret, 'latin1'), `provider ${this.purpose}`));
+    this.#keys = keysOf(settings, `provider ${this.purpose}`);
     this.sessions = settings.inCookies
       ? new CookieSessions(settings, zone, this.#keys, this.purpose)
       : new ZoneSessions(settings, zone, this.purpose);
@@ -59,6 +60,13 @@ export class Provider {
   /** The keys of what browsers keep for the server; the first one encrypts. All workers have the same. */
   get keys(): readonly Buffer[] {
     return this.#keys.length > 0 ? this.#keys : this.#keysOfZone();
+  }
+
+  /** Sees to it that there is a key while the zone has room for one. */
+  prepare(): void {
+    if (this.#keys.length === 0) {
+      this.#keysOfZone();
+    }
   }
 
   /** A failure in words for the error log. */
@@ -83,8 +91,9 @@ export class Provider {
     this.#exchanges--;
   }
 
-  /** A key that the first worker that needs it has made. */
+  /** A key that the first worker has made, together with what the provider knows us by: neither alone opens anything. */
   #keysOfZone(): readonly Buffer[] {
+    const { clientKey, clientSecret = '' } = this.settings;
     let text = this.zone.find(KEY_NAME);
     if (text === undefined) {
       const fresh = randomText();
@@ -98,17 +107,21 @@ export class Provider {
         }) ?? fresh;
     }
     if (this.#zoneKey?.text !== text) {
-      this.#zoneKey = { text, keys: [deriveKey(Buffer.from(text), `provider ${this.purpose}`)] };
+      const secret = `${text} ${clientKey?.pem ?? clientSecret}`;
+      this.#zoneKey = { text, keys: [deriveKey(Buffer.from(secret, 'latin1'), `provider ${this.purpose}`)] };
     }
     return this.#zoneKey!.keys;
   }
 }
 
-/** The secrets that keys are derived of: those that are there for it, or else what the provider knows us by. */
-function keysOf({ sessionKeys, clientKey, clientSecret }: ProviderSettings): readonly string[] {
-  if (sessionKeys.length > 0) {
-    return sessionKeys;
-  }
+/**
+ * The keys that the configuration has. Where cookies hold the sessions, that may be what the provider knows us by, which is made slow to
+ * guess; elsewhere a key in the zone is as good, and nobody can guess anything.
+ */
+function keysOf({ sessionKeys, clientKey, clientSecret, inCookies }: ProviderSettings, purpose: string): readonly Buffer[] {
   const secret = clientKey?.pem ?? clientSecret;
-  return secret === undefined ? [] : [secret];
+  if (sessionKeys.length === 0 && inCookies && secret !== undefined) {
+    return [deriveKey(scryptSync(Buffer.from(secret, 'latin1'), purpose, 32), purpose)];
+  }
+  return sessionKeys.map((key) => deriveKey(Buffer.from(key, 'latin1'), purpose));
 }

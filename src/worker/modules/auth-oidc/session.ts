@@ -55,14 +55,15 @@ export class Session {
   readonly #subName: string;
   #claims: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(data: SessionData, key: string) {
+  /** `purpose`: what ties it to its provider. */
+  constructor(data: SessionData, key: string, purpose: string) {
     const { tokenAt, tokenUntil, refreshToken } = data;
     this.data = data;
     this.key = key;
     this.refreshAt =
       refreshToken === '' || tokenUntil === 0 ? Number.POSITIVE_INFINITY : Math.max(tokenUntil - EARLY, (tokenAt + tokenUntil) / 2);
-    this.#sidName = data.sid === '' ? '' : logoutName('sid', data.sid);
-    this.#subName = logoutName('sub', data.sub);
+    this.#sidName = data.sid === '' ? '' : logoutName(purpose, 'sid', data.sid);
+    this.#subName = logoutName(purpose, 'sub', data.sub);
   }
 
   /** Whether it has ended, by its time or by a logout that `find` knows of. */
@@ -85,8 +86,9 @@ export class Session {
 
 const after = (time: string | undefined, loggedInAt: number): boolean => time !== undefined && Number(time) >= loggedInAt;
 
-/** The name of the pair that says when sessions with such a name at the provider were logged out. */
-export const logoutName = (kind: 'sid' | 'sub', name: string): string => `logout:${digestText(`${kind} ${name}`)}`;
+/** The name of the pair that says when sessions with such a name at a provider were logged out. */
+export const logoutName = (purpose: string, kind: 'sid' | 'sub', name: string): string =>
+  `logout:${digestText(`${kind} ${purpose} ${name}`)}`;
 
 function readClaims({ idToken, userinfo }: SessionData): Readonly<Record<string, unknown>> {
   return { ...(userinfo === '' ? {} : objectOf(userinfo)), ...claimsOf(idToken) };

@@ -18,8 +18,8 @@ interface Opened {
 class ZoneSession extends Session {
   readonly secret: Buffer;
 
-  constructor(data: SessionData, key: string, secret: Buffer) {
-    super(data, key);
+  constructor(data: SessionData, key: string, purpose: string, secret: Buffer) {
+    super(data, key, purpose);
     this.secret = secret;
   }
 }
@@ -58,7 +58,7 @@ export class ZoneSessions implements SessionStore {
     const { key, secret } = this.#keyOf(cookie);
     this.#put(key, secret, data, (session) => {
       if (session === undefined) {
-        done(`the zone "${this.#zone.name}" has no room for the session`);
+        done(`the session is too long, or the zone "${this.#zone.name}" has no room for it`);
         return;
       }
       setCookie(r, this.#settings.cookieName, cookie, isSecure(r, this.#settings));
@@ -121,7 +121,7 @@ export class ZoneSessions implements SessionStore {
       if (data === undefined) {
         return undefined;
       }
-      opened = { stored, session: new ZoneSession(data, key, secret) };
+      opened = { stored, session: new ZoneSession(data, key, this.#purpose, secret) };
       this.#opened.set(key, opened, stored.length);
     }
     return opened.session.isOver(Date.now(), this.#find) ? undefined : opened.session;
@@ -139,7 +139,7 @@ export class ZoneSessions implements SessionStore {
         changes.delete(`lock:${key}`);
         return (!again || changes.get(key) !== undefined) && changes.put(key, { value, expires: data.until });
       },
-      (stored) => done(stored ? new ZoneSession(data, key, secret) : undefined),
+      (stored) => done(stored ? new ZoneSession(data, key, this.#purpose, secret) : undefined),
     );
   }
 }
