@@ -2,6 +2,7 @@ import type { NamedFiles } from '../shared/config/named-files.js';
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { ZoneStore } from '../shared/zone/store.js';
+import type { Replicas } from './fleet/replicas.js';
 import type { SharedStore } from './fleet/shared-store.js';
 import type { Resolver } from './resolver/resolver.js';
 
@@ -31,6 +32,8 @@ export interface WorkerEnv {
   readonly compatible: boolean;
   /** What the machines of a fleet share; undefined without `shared_store`. */
   readonly store?: SharedStore | undefined;
+  /** Keeps zones the same on all machines; undefined in all workers but one. */
+  readonly replicas?: Replicas | undefined;
   /** Requests are only tried out: nothing is written, and no connection is made. */
   readonly rehearsing?: true;
   /** Decides which requests are traced; see {@link HttpRuntime.tracer}. */

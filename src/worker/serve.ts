@@ -12,6 +12,7 @@ import { ConnectionCounters } from './connections/counters.js';
 import { DebugClients } from './connections/debug-clients.js';
 import { DescriptorGate } from './connections/descriptor-gate.js';
 import type { WorkerEnv } from './env.js';
+import { Replicas } from './fleet/replicas.js';
 import { SharedStore } from './fleet/shared-store.js';
 import { Acceptor } from './http/listening/acceptor.js';
 import { endFailedTask } from './js/task.js';
@@ -38,8 +39,12 @@ export function serve(worker: WorkerProcess): Server {
     storeSettings === undefined
       ? undefined
       : new SharedStore(storeSettings, worker.log, zones.counters.meters.meter(storeKind, storeSettings.name), worker.slot !== 0);
+  const replicas = store === undefined || worker.slot !== 0 ? undefined : new Replicas(store, worker.log);
   if (store !== undefined) {
     closers.push(() => store.close());
+  }
+  if (replicas !== undefined) {
+    drainers.push(() => replicas.close());
   }
   const env: WorkerEnv = {
     slot: worker.slot,
@@ -55,6 +60,7 @@ export function serve(worker: WorkerProcess): Server {
     devReport: settings.devReport,
     compatible: settings.compatibility,
     store,
+    replicas,
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
   };
@@ -116,6 +122,7 @@ export function serve(worker: WorkerProcess): Server {
   return {
     start() {
       store?.start();
+      replicas?.start();
     },
     drain(done) {
       startDraining();

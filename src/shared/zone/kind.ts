@@ -78,6 +78,8 @@ export interface ZoneKind<Z, D> {
   readonly id: string;
   /** Makes the tables; each statement has IF NOT EXISTS. */
   readonly ddl: string;
+  /** What a zone with these data has besides; each statement has IF NOT EXISTS. */
+  readonly moreDdl?: (data: D) => string;
   /** A reload gives the zone new, empty tables even when size and kind agree. nginx: shm_zone->noreuse. */
   readonly noreuse?: true;
   /** `worker` is the number of this process, which no other living process of the service has. */

@@ -165,7 +165,7 @@ export class SqliteZoneStore implements ZoneStore {
     }
     const { directory, files } = this.#plan;
     const base = directory === undefined ? undefined : join(directory, files[ref.name]!);
-    const file = new ZoneFile(ref.name, base, ref.kind.ddl, this.#log);
+    const file = new ZoneFile(ref.name, base, ref.kind.ddl + (ref.kind.moreDdl?.(ref.data) ?? ''), this.#log);
     const sql = new ZoneSql(file, new TransactionScope(this.#queue, [file]));
     const opened = { ref, sql, zone: ref.kind.open(sql, ref, this.#worker) };
     this.#zones.set(ref.name, opened);

@@ -283,6 +283,7 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
   let evict = false;
   let type: 'string' | 'number' = 'string';
   let state: string | undefined;
+  let sync = false;
   for (const [arg, given] of node.args.entries()) {
     const zone = /^zone=([^:]*):(.*)$/.exec(given);
     const time = /^timeout=(.*)$/.exec(given);
@@ -302,6 +303,8 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
       }
     } else if (given === 'evict') {
       evict = true;
+    } else if (given === 'sync') {
+      sync = true;
     } else if (given === 'type=number' || given === 'type=string') {
       type = given === 'type=number' ? 'number' : 'string';
     } else if (given.startsWith('state=') && given.length > 'state='.length) {
@@ -322,7 +325,7 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
   if (state !== undefined) {
     conf.states = append(conf.states, { name, file: state, type, pos: node.pos });
   }
-  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state, protocol } });
+  ctx.zone(dictKind, name, { bytes, data: { type, timeout, evict, state, protocol, sync } });
 }
 
 /** Contexts of `http` and of `stream` for {@link scriptDirectives}. */

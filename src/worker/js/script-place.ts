@@ -29,6 +29,10 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
     const dicts = env.zones.ofKind(dictKind);
     for (const dict of dicts.values()) {
       dict.restore((message) => env.log.log(ERROR, bytesOf(message)));
+      const replica = dict.replica();
+      if (replica !== undefined) {
+        env.replicas?.add(replica);
+      }
       env.onClose(() => dict.save());
     }
     library = new ScriptLibrary({

@@ -1,3 +1,4 @@
+// One class, because scripts see a dictionary as one object, and its statements are private to it.
 import { replaceStateFile } from '../../shared/files/state-file.js';
 import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
@@ -5,6 +6,8 @@ import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { crc32 } from '../digest/crc32.js';
+import { noteKey, OUTBOX_DDL, Outbox } from '../fleet/outbox.js';
+import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../fleet/replica-zone.js';
 import { type DictValue, dictStateText, type StateEntry, stateEntries, stateProblem } from './dict-state.js';
 import { givenInteger, givenText } from './text.js';
 
@@ -19,6 +22,8 @@ export interface DictData {
   readonly state: string | undefined;
   /** The block that it stands in, whose scripts see it. */
   readonly protocol: 'http' | 'stream';
+  /** All machines of a fleet have the entries. */
+  readonly sync: boolean;
 }
 
 /** The dictionary is full. nginx: njs's SharedMemoryError. */
@@ -44,11 +49,18 @@ const DDL =
   'CREATE TRIGGER IF NOT EXISTS dict_put AFTER INSERT ON dict BEGIN UPDATE taken SET bytes = bytes + new.cost; END;' +
   'CREATE TRIGGER IF NOT EXISTS dict_delete AFTER DELETE ON dict BEGIN UPDATE taken SET bytes = bytes - old.cost; END';
 
+// An entry that has ended does so by itself everywhere.
+const SYNC_DDL = `;${OUTBOX_DDL}
+  CREATE TRIGGER IF NOT EXISTS dict_set AFTER INSERT ON dict BEGIN ${noteKey('new')} END;
+  CREATE TRIGGER IF NOT EXISTS dict_gone AFTER DELETE ON dict WHEN old.expires IS NULL OR old.expires > unixepoch('subsec') * 1000
+    BEGIN ${noteKey('old')} END;`;
+
 /** How long changes wait before they are saved, in milliseconds. */
 const SAVE_AFTER = 1000;
 
 /** `ngx.shared.NAME`: values by key, exact over all workers. Each call is a transaction of its own. nginx: ngx_js_shared_dict.c. */
 export class SharedDict {
+  readonly #outbox: Outbox | undefined;
   readonly #name: string;
   readonly #capacity: number;
   readonly #type: DictData['type'];
@@ -70,6 +82,7 @@ export class SharedDict {
   readonly #oldest: Statement<[number, string]>;
 
   constructor(sql: Sql, name: string, bytes: number, data: DictData) {
+    this.#outbox = data.sync ? new Outbox(sql) : undefined;
     this.#name = name;
     this.#capacity = bytes;
     this.#type = data.type;
@@ -245,6 +258,49 @@ export class SharedDict {
     });
   }
 
+  /** The dictionary as the machines of a fleet keep it the same; undefined for one of this machine alone. */
+  replica(): ReplicaZone | undefined {
+    const outbox = this.#outbox;
+    return outbox === undefined
+      ? undefined
+      : {
+          replicaName: `js:${this.#name}`,
+          outbox,
+          current: (key) => this.#current(key),
+          takeOver: (changes) => this.#do(() => this.#takeOver(changes, outbox)),
+          replicaKeys: () => this.#do(() => this.#all.all(Date.now(), -1).map(([key]) => key)),
+        };
+  }
+
+  #current(key: string): ReplicaValue | undefined {
+    const row = this.#sql.read(() => this.#get.get(hashOf(key), key, Date.now()));
+    const life = row === undefined || row[1] === null ? 0 : Math.max(1, Math.ceil(row[1] - Date.now()));
+    return row === undefined ? undefined : { text: String(row[0]), life };
+  }
+
+  #takeOver(changes: readonly ReplicaChange[], outbox: Outbox): void {
+    for (const { key, value } of changes) {
+      if (outbox.has(key)) {
+        continue;
+      }
+      const given = value === undefined || this.#type === 'string' ? value?.text : Number(value.text);
+      if (given === undefined || Number.isNaN(given)) {
+        this.#delete.run(hashOf(key), key);
+      } else {
+        try {
+          this.#write(key, given, value!.life === 0 ? null : Date.now() + value!.life);
+        } catch (error) {
+          if (!(error instanceof SharedMemoryError)) {
+            throw error;
+          }
+          this.#report(`shared dict zone "${this.#name}" has no room for all entries of the shared store`);
+        }
+      }
+      outbox.forget(key);
+    }
+    this.#saveSoon();
+  }
+
   #readState(file: string): readonly StateEntry[] {
     try {
       return stateEntries(this.name, file, this.#type);
@@ -374,6 +430,7 @@ const hashOf = (key: unknown): number => crc32(byteText(givenText(key)));
 export const dictKind: ZoneKind<SharedDict, DictData> = {
   id: 'js_shared_dict',
   ddl: DDL,
+  moreDdl: (data) => (data?.sync ? SYNC_DDL : ''),
   open: (sql, zone) => new SharedDict(sql, zone.name, zone.bytes, zone.data!),
   stats: (dict) => dict.stats(),
 };

@@ -1,5 +1,6 @@
 import type { Sql, Statement } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
+import { noteKey, OUTBOX_DDL, Outbox } from '../fleet/outbox.js';
 import { isNetwork, type KeyvalRecord, type KeyvalType } from './keyval-index.js';
 
 /** Bytes beside key and value, which an allocator of nginx's kind would need; an index of networks or prefixes takes as much again. */
@@ -20,6 +21,11 @@ export const KEYVAL_DDL = `CREATE TABLE IF NOT EXISTS pairs
   CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, version INTEGER, floor INTEGER, used INTEGER, entries INTEGER, removed INTEGER,
     loaded INTEGER, written INTEGER);
   INSERT INTO meta SELECT 1, 0, 0, 0, 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);`;
+
+/** What a zone has besides that the machines of a fleet share: whatever changes pairs is noted. */
+export const KEYVAL_SYNC_DDL = `${OUTBOX_DDL}
+  CREATE TRIGGER IF NOT EXISTS pairs_put AFTER INSERT ON pairs BEGIN ${noteKey('new')} END;
+  CREATE TRIGGER IF NOT EXISTS pairs_gone AFTER DELETE ON pairs WHEN old.value IS NOT NULL BEGIN ${noteKey('old')} END;`;
 
 /** What is done to a zone's pairs inside one transaction. */
 export interface KeyvalChanges {
@@ -56,6 +62,8 @@ export class KeyvalTable implements KeyvalChanges {
   meta: KeyvalMeta = { version: 0, floor: 0, used: 0, entries: 0, removed: 0, loaded: 0, written: 0 };
   /** The transaction changes something. */
   changed = false;
+  /** What the fleet does not know yet; undefined where there is none. */
+  readonly outbox: Outbox | undefined;
   readonly #type: KeyvalType;
   readonly #capacity: number;
   readonly #readVersion: Statement<number>;
@@ -68,7 +76,8 @@ export class KeyvalTable implements KeyvalChanges {
   readonly #since: Statement<KeyvalRow>;
   readonly #expired: Statement<string>;
 
-  constructor(sql: Sql, bytes: number, type: KeyvalType) {
+  constructor(sql: Sql, bytes: number, type: KeyvalType, sync: boolean) {
+    this.outbox = sync ? new Outbox(sql) : undefined;
     this.#type = type;
     this.#capacity = slabCapacity(bytes);
     this.#readVersion = sql.prepare('SELECT version FROM meta');
@@ -106,6 +115,8 @@ export class KeyvalTable implements KeyvalChanges {
     this.changed = false;
     for (const key of this.#expired.all(Date.now())) {
       this.delete(key);
+      // It ends by itself everywhere.
+      this.outbox?.forget(key);
     }
   }
 

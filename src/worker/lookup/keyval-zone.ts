@@ -6,9 +6,11 @@ import { AtTickEnd, endOfTick, type TickTask } from '../../shared/time/end-of-ti
 import { setTimer } from '../../shared/time/timer.js';
 import type { Sql, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
+import type { Outbox } from '../fleet/outbox.js';
+import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../fleet/replica-zone.js';
 import { readKeyvalFile, writeKeyvalFile } from './keyval-file.js';
 import { type KeyvalIndex, type KeyvalRecord, type KeyvalType, keyvalIndex } from './keyval-index.js';
-import { KEYVAL_DDL, type KeyvalChanges, type KeyvalRow, KeyvalTable, NEVER } from './keyval-table.js';
+import { KEYVAL_DDL, KEYVAL_SYNC_DDL, type KeyvalChanges, type KeyvalRow, KeyvalTable, NEVER } from './keyval-table.js';
 
 /** What `keyval_zone` says of a zone. */
 export interface KeyvalData {
@@ -17,6 +19,8 @@ export interface KeyvalData {
   readonly timeout: number;
   /** The file that keeps the pairs over restarts. */
   readonly state: string | undefined;
+  /** All machines of a fleet have the pairs. */
+  readonly sync: boolean;
 }
 
 /** How often a zone that another process holds is asked for again, a millisecond apart: until after its lock counts as stuck. */
@@ -24,6 +28,10 @@ const TRIES = 1000;
 /** A state file is written again after this many times of what it took the last time, and at most after {@link LATEST_MS}. */
 const REST = 20;
 const LATEST_MS = 1000;
+/** So many pairs of others are taken over in one transaction. */
+const MAX_TAKEN = 512;
+/** Ends of a pair that are as near to each other (milliseconds) are one. */
+const SAME_MS = 1000;
 /** How long (milliseconds) what variables set may wait for the file. */
 const SET_MS = 1000;
 
@@ -31,8 +39,9 @@ const SET_MS = 1000;
  * The pairs of a `keyval_zone`. The database is what counts; each worker has all pairs in an index of its own, and asks with the first
  * look-up of a tick whether the database has changed.
  */
-export class KeyvalZone implements ZoneJob, TickTask {
+export class KeyvalZone implements ZoneJob, TickTask, ReplicaZone {
   readonly name: string;
+  readonly replicaName: string;
   readonly data: KeyvalData;
   readonly #sql: Sql;
   readonly #table: KeyvalTable;
@@ -49,11 +58,12 @@ export class KeyvalZone implements ZoneJob, TickTask {
   /** When, in milliseconds of the wall clock, the state file may be written again. */
   #restsUntil = 0;
 
-  constructor(sql: Sql, name: string, bytes: number, data: KeyvalData) {
+  constructor(sql: Sql, name: string, bytes: number, data: KeyvalData, kind: string) {
+    this.replicaName = `${kind}:${name}`;
     this.#sql = sql;
     this.name = name;
     this.data = data;
-    this.#table = new KeyvalTable(sql, bytes, data.type);
+    this.#table = new KeyvalTable(sql, bytes, data.type, data.sync);
     this.#index = keyvalIndex(data.type);
     this.#epoch = sql.epoch;
   }
@@ -190,6 +200,52 @@ export class KeyvalZone implements ZoneJob, TickTask {
     });
   }
 
+  get outbox(): Outbox {
+    return this.#table.outbox!;
+  }
+
+  current(key: string): ReplicaValue | undefined {
+    const record = this.#sql.read(() => this.#table.get(key));
+    return record === undefined ? undefined : { text: record.value, life: lifeOf(record.expires) };
+  }
+
+  takeOver(changes: readonly ReplicaChange[]): void {
+    for (let from = 0; from < changes.length; from += MAX_TAKEN) {
+      const some = changes.slice(from, from + MAX_TAKEN);
+      const fits = this.change((table) => some.filter((one) => !this.#takeOver(table, one)).length === 0);
+      if (fits === undefined) {
+        throw new Error(`the zone "${this.name}" is held by another process`);
+      }
+      if (!fits) {
+        this.#log?.log(ERROR, `keyval zone "${this.name}" has no room for all pairs of the shared store`);
+      }
+    }
+  }
+
+  /** Takes a change over; false when there is no room for it. For inside a transaction. */
+  #takeOver(table: KeyvalChanges, { key, value }: ReplicaChange): boolean {
+    if (this.outbox.has(key) || !this.accepts(key)) {
+      return true;
+    }
+    let fits = true;
+    if (value === undefined) {
+      table.delete(key);
+    } else {
+      const expires = value.life === 0 ? NEVER : Date.now() + value.life;
+      const known = table.get(key);
+      // A change of this machine's own comes back as it is.
+      if (known?.value !== value.text || Math.abs(lifeOf(known.expires) - value.life) > SAME_MS) {
+        fits = table.put(key, { value: value.text, expires });
+      }
+    }
+    this.outbox.forget(key);
+    return fits;
+  }
+
+  replicaKeys(): readonly string[] {
+    return this.pairs().map(([key]) => key);
+  }
+
   stats(): ZoneStats {
     const { entries, used } = this.#table.readMeta();
     return { entries, used, evictions: 0, rejections: 0 };
@@ -321,6 +377,9 @@ export class KeyvalZone implements ZoneJob, TickTask {
   }
 }
 
+/** How long a pair still lives, in milliseconds; 0 for ever. */
+const lifeOf = (expires: number): number => (expires === NEVER ? 0 : Math.max(1, Math.ceil(expires - Date.now())));
+
 /** The pairs among rows that have not ended. */
 const liveRecords = (rows: readonly KeyvalRow[], now: number): [key: string, record: KeyvalRecord][] =>
   rows.flatMap(([key, value, expires]) =>
@@ -330,7 +389,8 @@ const liveRecords = (rows: readonly KeyvalRow[], now: number): [key: string, rec
 const kind = (id: string): ZoneKind<KeyvalZone, KeyvalData> => ({
   id,
   ddl: KEYVAL_DDL,
-  open: (sql, zone) => new KeyvalZone(sql, zone.name, zone.bytes, zone.data),
+  moreDdl: (data) => (data?.sync ? KEYVAL_SYNC_DDL : ''),
+  open: (sql, zone) => new KeyvalZone(sql, zone.name, zone.bytes, zone.data, id),
   stats: (zone) => zone.stats(),
 });
 

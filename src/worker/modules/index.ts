@@ -87,6 +87,7 @@ import { streamReturnModule } from './stream-return/index.js';
 import { streamNamesScope, streamServerModule } from './stream-server/index.js';
 import { streamSetModule } from './stream-set/index.js';
 import { streamSslPrereadModule } from './stream-ssl-preread/index.js';
+import { streamZoneSyncModule } from './stream-zone-sync/index.js';
 import { stubStatusModule } from './stub-status/index.js';
 import { subModule } from './sub/index.js';
 import { tryFilesModule } from './try-files/index.js';
@@ -163,6 +164,7 @@ export const modules: readonly AnyModule[] = [
   streamProxyModule,
   streamPassModule,
   streamReturnModule,
+  streamZoneSyncModule,
   streamJsModule,
   streamSslPrereadModule,
   streamSetModule,

@@ -7,7 +7,7 @@ export const otherProducts: readonly ForeignModule[] = [
     product: true,
     objects: [],
     directives:
-      /^(zone_sync(_.*)?|session_log(_.*)?|f4f(_buffer_size)?|hls(_(buffers|forward_args|fragment|mp4_buffer_size|mp4_max_buffer_size))?|mgmt|license_token|usage_report|uuid_file|app_protect_.*|mqtt(_.*)?|queue|ntlm|upstream_conf|status(_format)?|sticky_cookie_insert|internal_redirect|num_map|proxy_session_drop|health_check_grpc)$/,
+      /^(session_log(_.*)?|f4f(_buffer_size)?|hls(_(buffers|forward_args|fragment|mp4_buffer_size|mp4_max_buffer_size))?|mgmt|license_token|usage_report|uuid_file|app_protect_.*|mqtt(_.*)?|queue|ntlm|upstream_conf|status(_format)?|sticky_cookie_insert|internal_redirect|num_map|proxy_session_drop|health_check_grpc)$/,
     instead: (directive) => plusInstead.find(([pattern]) => pattern.test(directive))?.[1] ?? '',
   },
   {
@@ -28,7 +28,6 @@ const plusInstead: readonly (readonly [RegExp, string])[] = [
   [/^queue/, '`proxy_next_upstream` and `max_conns` with a backup server do a part of it'],
   [/^internal_redirect/, '`rewrite ... last` and `error_page` lead to another location'],
   [/^app_protect_/, '`limit_req`, `deny` and `map` with `return 403` do the simple rules, a firewall in front the others'],
-  [/^zone_sync/, 'zones are shared by the workers of one machine; `js_shared_dict_zone` with `ngx.fetch` can ask a store of yours'],
   [/^(mgmt|license_token|usage_report|uuid_file)$/, 'it needs no license: leave the line out'],
   [/^num_map/, '`map` with regular expressions does a part of it'],
 ];

@@ -110,7 +110,10 @@ export function readProvider(node: DirectiveNode, ctx: Context): ProviderSetting
   }
   const ownZone = store === undefined || draft.inCookies;
   const zone = ownZone
-    ? ctx.zone(httpKeyvals, `oidc_default_store_${name}`, { bytes: ZONE_BYTES, data: { type: 'string', timeout: 0, state: undefined } })
+    ? ctx.zone(httpKeyvals, `oidc_default_store_${name}`, {
+        bytes: ZONE_BYTES,
+        data: { type: 'string', timeout: 0, state: undefined, sync: false },
+      })
     : ctx.zone(httpKeyvals, store!);
   return { ...draft, zone, ownZone };
 }

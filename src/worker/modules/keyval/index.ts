@@ -70,12 +70,11 @@ function defineZone(ctx: SharedContext): KeyvalRef {
     if (timeout === 0) {
       ctx.reject('with "sync" must have "timeout" parameter');
     }
-    ctx.warn('"sync" has no effect: there is no zone_sync, the pairs stay on this machine');
   }
   if (ctx.zone(kindIn(ctx), zone.name).bytes !== 0) {
     ctx.fail(`duplicate zone "${zone.name}"`);
   }
-  return ctx.zone(kindIn(ctx), zone.name, { bytes: zone.bytes, data: { type: type as KeyvalType, timeout, state } });
+  return ctx.zone(kindIn(ctx), zone.name, { bytes: zone.bytes, data: { type: type as KeyvalType, timeout, state, sync } });
 }
 
 function defineVariable(ctx: SharedContext): void {
@@ -117,6 +116,9 @@ function install({ zones }: Readonly<Settings>, env: WorkerEnv): void {
   for (const ref of zones) {
     const zone = env.zones.open(ref);
     zone.start(env.log);
+    if (ref.data.sync) {
+      env.replicas?.add(zone);
+    }
     env.onClose(() => zone.close());
   }
 }

@@ -1,25 +1,17 @@
 import { CRIT, DEBUG } from '../../../shared/log/level.js';
 import { setTimer } from '../../../shared/time/timer.js';
-import type { ZoneJob, ZoneRef } from '../../../shared/zone/kind.js';
+import type { ZoneJob } from '../../../shared/zone/kind.js';
 import { LIMIT, type MeterKind } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
-import type { SharedStore } from '../../fleet/shared-store.js';
-import { storeKey } from '../../fleet/store-key.js';
-import type { LimitSettings } from '../../http/limits/limit-settings.js';
-import { LimitedLocation } from '../../http/limits/limited-location.js';
 import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
 import type { Request } from '../../http/request/request.js';
 import { printable } from '../../http/request/trace.js';
 import { type ClientTask, lastingSlot } from '../../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, type Result } from '../../task/codes.js';
-import { type ProtocolRuntime, runtimePart } from '../../task/protocol-runtime.js';
-import { FleetPlaces, type Place, type PlaceAsker } from './fleet-places.js';
-import { CONTESTED, type ConnData, type ConnZone, ENTERED, FULL, LIMITED } from './zone.js';
-
-/** The merged settings of a location. */
-export interface Settings extends LimitSettings {
-  limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
-}
+import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
+import type { FleetPlaces, Place, PlaceAsker } from './fleet-places.js';
+import { LocationLimits, type Settings } from './location-limits.js';
+import { CONTESTED, ENTERED, FULL, LIMITED } from './zone.js';
 
 /** `$limit_conn_status`; a request or session that has it is not counted again. nginx: r->main->limit_conn_status. */
 export const STATUS = lastingSlot<string>();
@@ -65,43 +57,6 @@ export function limitConnections(
     location.scope.submit(entry);
     return AGAIN;
   };
-}
-
-const part = runtimePart<{ places: FleetPlaces | undefined }>(() => ({ places: undefined }));
-
-/** The places of an `http` or `stream` block. */
-function placesOf(env: WorkerEnv, runtime: ProtocolRuntime, store: SharedStore, kind: MeterKind): FleetPlaces {
-  const own = part(runtime);
-  if (own.places === undefined) {
-    const places = new FleetPlaces(store, kind.id);
-    own.places = places;
-    env.onClose(() => places.close());
-  }
-  return own.places;
-}
-
-class LocationLimits extends LimitedLocation<Settings> {
-  readonly zones: readonly ConnZone[];
-  /** The way to the store; undefined where all limits are this machine's alone. */
-  readonly fleet: FleetPlaces | undefined;
-  /** What keys of the store have of each zone; undefined for those of this machine alone. */
-  readonly shared: readonly (string | undefined)[];
-
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind) {
-    super(conf, env);
-    const { meters } = runtime;
-    const { store } = env;
-    this.shared = conf.limits.map(({ zone }) => (store !== undefined && zone.data.sync ? storeKey(zone.name) : undefined));
-    if (store !== undefined && this.shared.some((name) => name !== undefined)) {
-      this.fleet = placesOf(env, runtime, store, kind);
-    }
-    this.zones = conf.limits.map(({ zone, max }) => {
-      const opened = env.zones.open(zone);
-      opened.limit(max);
-      opened.meter = meters?.meter(kind, zone.name) ?? null;
-      return opened;
-    });
-  }
 }
 
 /** One request: it waits for the decision, and is then counted until it ends. */

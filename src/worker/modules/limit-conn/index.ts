@@ -8,7 +8,8 @@ import type { WorkerEnv } from '../../env.js';
 import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
 import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
-import { limitConnections, type Settings, STATUS } from './handler.js';
+import { limitConnections, STATUS } from './handler.js';
+import type { Settings } from './location-limits.js';
 import { type ConnData, connZone } from './zone.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER;

@@ -25,7 +25,14 @@ function setSticky(node: DirectiveNode, ctx: Context): void {
   const settings = readSticky(node.args, ctx);
   group.affinity = (inner, env) => {
     const { zone } = settings;
-    return new StickyBalancer(inner, settings, zone === undefined ? undefined : new Sessions(env.zones.open(zone), zone.name, env.log));
+    if (zone === undefined) {
+      return new StickyBalancer(inner, settings, undefined);
+    }
+    const opened = env.zones.open(zone);
+    if (zone.data.sync) {
+      env.replicas?.add(opened);
+    }
+    return new StickyBalancer(inner, settings, new Sessions(opened, zone.name, env.log));
   };
 }
 
@@ -66,6 +73,7 @@ function readLearn(args: readonly string[], ctx: Context): StickySettings {
   let zone: { name: string; bytes: number } | undefined;
   let timeout: number | undefined;
   let afterHeader = false;
+  let sync = false;
   for (let arg = 1; arg < args.length; arg++) {
     const text = args[arg]!;
     if (text.startsWith('zone=')) {
@@ -84,6 +92,8 @@ function readLearn(args: readonly string[], ctx: Context): StickySettings {
       lookup.push(variableOf(text, 'lookup', arg, ctx));
     } else if (text === 'header') {
       afterHeader = true;
+    } else if (text === 'sync') {
+      sync = true;
     } else {
       ctx.fail(`unknown parameter "${text}"`, { arg });
     }
@@ -97,7 +107,7 @@ function readLearn(args: readonly string[], ctx: Context): StickySettings {
   if (zone === undefined) {
     return ctx.reject('"zone" parameter is not specified', { hint: 'a zone is written as in `zone=name:1m`' });
   }
-  return { ...NOTHING, lookup, create, afterHeader, zone: defineZone(zone.name, zone.bytes, timeout ?? TIMEOUT, ctx) };
+  return { ...NOTHING, lookup, create, afterHeader, zone: defineZone(zone.name, zone.bytes, timeout ?? TIMEOUT, sync, ctx) };
 }
 
 function variableOf(text: string, key: 'create' | 'lookup', arg: number, ctx: Context): number {
@@ -124,14 +134,14 @@ function readZone(text: string, arg: number, ctx: Context): { name: string; byte
   return { name: text.slice(0, colon), bytes };
 }
 
-function defineZone(name: string, bytes: number, timeout: number, ctx: Context): SessionZoneRef {
+function defineZone(name: string, bytes: number, timeout: number, sync: boolean, ctx: Context): SessionZoneRef {
   const known: { readonly bytes: number; readonly data: SessionZoneRef['data'] | undefined } = ctx.zone(stickyZone, name);
   const { data } = known;
   if (data !== undefined && known.bytes === bytes) {
     ctx.fail(`sticky zone "${name}" is already used in upstream "${data.upstream}"`);
   }
   const { name: upstream } = ctx.block.info as UpstreamInfo;
-  return ctx.zone(stickyZone, name, { bytes, data: { upstream, timeout } });
+  return ctx.zone(stickyZone, name, { bytes, data: { upstream, timeout, sync } });
 }
 
 /** Keeps the requests of a session at one server. nginx: ngx_http_upstream_sticky_module. */

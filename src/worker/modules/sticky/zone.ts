@@ -1,6 +1,9 @@
 import type { Sql, Statement, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
+import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
+import { noteKey, OUTBOX_DDL, Outbox } from '../../fleet/outbox.js';
+import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../../fleet/replica-zone.js';
 
 /** Whose sessions a zone holds, and for how long. */
 export interface SessionData {
@@ -8,6 +11,8 @@ export interface SessionData {
   readonly upstream: string;
   /** Milliseconds after its last use when a session is forgotten. */
   readonly timeout: number;
+  /** All machines of a fleet know the sessions. */
+  readonly sync: boolean;
 }
 
 /** A session as a zone knows it. */
@@ -28,9 +33,24 @@ const DDL = `CREATE TABLE IF NOT EXISTS sessions (key TEXT PRIMARY KEY, sid TEXT
   CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, entries INTEGER, evictions INTEGER);
   INSERT INTO meta SELECT 1, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);`;
 
+/** The fleet is told of a session's use when a new part of this number of its timeout has begun. */
+const PARTS = 4;
+
+const syncDdl = (timeout: number): string => {
+  const part = Math.max(1, Math.floor(timeout / PARTS));
+  return `${OUTBOX_DDL}
+    CREATE TRIGGER IF NOT EXISTS sessions_put AFTER INSERT ON sessions BEGIN ${noteKey('new')} END;
+    CREATE TRIGGER IF NOT EXISTS sessions_used AFTER UPDATE ON sessions
+      WHEN new.sid <> old.sid OR new.last / ${part} <> old.last / ${part} BEGIN ${noteKey('new')} END;`;
+};
+
 /** Sessions by a digest of their names. nginx: ngx_http_upstream_sticky_sess_t. */
-export class StickyZone {
+export class StickyZone implements ReplicaZone {
   readonly sql: Sql;
+  readonly replicaName: string;
+  readonly #outbox: Outbox | undefined;
+  readonly #delete: Statement<never>;
+  readonly #keys: Statement<string>;
   readonly timeout: number;
   /** How many sessions there is room for. */
   readonly #capacity: number;
@@ -43,8 +63,12 @@ export class StickyZone {
   readonly #writeMeta: Statement<never>;
   readonly #live: Statement<number>;
 
-  constructor(sql: Sql, { bytes, data }: { readonly bytes: number; readonly data: SessionData }) {
+  constructor(sql: Sql, { name, bytes, data }: { readonly name: string; readonly bytes: number; readonly data: SessionData }) {
     this.sql = sql;
+    this.replicaName = `sticky:${name}`;
+    this.#outbox = data.sync ? new Outbox(sql) : undefined;
+    this.#delete = sql.prepare('DELETE FROM sessions WHERE key = ?');
+    this.#keys = sql.prepare('SELECT key FROM sessions WHERE last > ?');
     this.timeout = data.timeout;
     this.#capacity = Math.max(Math.floor(slabCapacity(bytes) / slabCost(NODE)), 1);
     this.#find = sql.prepare('SELECT sid, last FROM sessions WHERE key = ?');
@@ -78,6 +102,43 @@ export class StickyZone {
     return true;
   }
 
+  get outbox(): Outbox {
+    return this.#outbox!;
+  }
+
+  current(key: string): ReplicaValue | undefined {
+    const session = this.sql.read(() => this.find(key));
+    return session === undefined ? undefined : { text: session.sid, life: Math.max(1, session.last + this.timeout - monotonicMs()) };
+  }
+
+  takeOver(changes: readonly ReplicaChange[]): void {
+    const done = nowPatiently(
+      this.sql,
+      () => {
+        for (const { key, value } of changes) {
+          if (this.outbox.has(key)) {
+            continue;
+          }
+          if (value === undefined) {
+            this.#delete.run(key);
+          } else {
+            this.learn(key, value.text, true);
+            this.#update.run(value.text, monotonicMs() + Math.min(0, Math.floor(value.life) - this.timeout), key);
+          }
+          this.outbox.forget(key);
+        }
+      },
+      CHANGE_TRIES,
+    );
+    if (!done) {
+      throw new Error('the sticky zone is held by another process');
+    }
+  }
+
+  replicaKeys(): readonly string[] {
+    return this.sql.read(() => this.#keys.all(monotonicMs() - this.timeout)) ?? [];
+  }
+
   // nginx: ngx_http_upstream_sticky_sess_create.
   #add(key: string, sid: string, now: number): boolean {
     let [entries, evictions] = this.#meta.one();
@@ -105,6 +166,7 @@ export type SessionZoneRef = ZoneRef<StickyZone, SessionData>;
 export const stickyZone: ZoneKind<StickyZone, SessionData> = {
   id: 'sticky',
   ddl: DDL,
+  moreDdl: (data) => (data?.sync ? syncDdl(data.timeout) : ''),
   open: (sql, zone) => new StickyZone(sql, zone),
   stats: (zone) => zone.stats(),
   // nginx: the first part of ngx_http_upstream_sticky_sess_init_zone.

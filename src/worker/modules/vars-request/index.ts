@@ -58,7 +58,9 @@ function setArgs(r: Request, value: string): void {
 
 const variables: readonly Variable[] = [
   // HTTP/2 has no line but what is made of a request that could be read.
-  fixed('request', (r) => (r.main.line === '' && (r.head.protocol === 'HTTP/2.0' || r.head.protocol === 'HTTP/3.0') ? undefined : r.main.line)),
+  fixed('request', (r) =>
+    r.main.line === '' && (r.head.protocol === 'HTTP/2.0' || r.head.protocol === 'HTTP/3.0') ? undefined : r.main.line,
+  ),
   live('request_method', (r) => r.main.method || undefined),
   fixed('request_uri', (r) => r.unparsedUri || undefined),
   live('uri', uriOf),

@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../shared/log/error-log.js';
+import { WARN } from '../../shared/log/level.js';
+import { oneLine } from '../../shared/text/error-text.js';
+import { setTimer } from '../../shared/time/timer.js';
+import { connectStore, type StoreArgument, type StoreConnection } from './connection.js';
+import { BEGIN_SCRIPT, REPLICATE_SCRIPT } from './replica-scripts.js';
+import type { ReplicaChange, ReplicaZone } from './replica-zone.js';
+import type { SharedStore } from './shared-store.js';
+
+/** How often (milliseconds) the outboxes are looked into for what other workers have changed. */
+const LOOK_MS = 15;
+/** So many changes go in one call, and are taken over at once. */
+const MAX_CHANGES = 256;
+/** So long (milliseconds) the store waits for a change before it answers that there is none. */
+const BLOCK_MS = 5000;
+/** The list of changes keeps about so many: whoever misses more reads everything. */
+const MAX_LIST = 50_000;
+const RETRY_MS = 500;
+
+/**
+ * Keeps zones of this machine the same as those of all others. One worker of a machine does it: it sends what the machine has changed, in
+ * order, and takes over what the store's list of changes has, in the list's order, which is the same for all.
+ */
+export class Replicas {
+  readonly #store: SharedStore;
+  readonly #log: Logger;
+  readonly #zones = new Map<string, ReplicaZone>();
+  /** Keys of the store, which are at one place in a cluster. */
+  readonly #list: string;
+  readonly #table: string;
+  readonly #ends: string;
+  readonly #name: string;
+  #connection: StoreConnection | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #sending = false;
+  /** The change of the list that was taken over last; undefined: everything has to be read. */
+  #last: string | undefined;
+  #closed = false;
+  #started = false;
+  #waiting: NodeJS.Timeout | undefined;
+
+  constructor(store: SharedStore, log: Logger) {
+    this.#store = store;
+    this.#log = log;
+    const prefix = `sluice:{${store.settings.name}}:`;
+    this.#list = `${prefix}changes`;
+    this.#table = `${prefix}pairs`;
+    this.#ends = `${prefix}ends`;
+    this.#name = `${prefix}epoch`;
+  }
+
+  /** Adds a zone. */
+  add(zone: ReplicaZone): void {
+    this.#zones.set(zone.replicaName, zone);
+    if (this.#connection !== undefined) {
+      // What has gone by is not known of this zone.
+      this.#last = undefined;
+      this.#connection.reconnect();
+    } else if (this.#started) {
+      this.start();
+    }
+  }
+
+  start(): void {
+    this.#started = true;
+    if (this.#zones.size === 0) {
+      return;
+    }
+    this.#connection = connectStore(this.#store.settings, 'changes', {
+      connected: () => this.#follow(),
+      disconnected: () => {},
+    });
+    this.#look();
+  }
+
+  /** Sends what is left, and takes nothing over any more. */
+  close(): void {
+    this.#sending = false;
+    this.#send();
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#waiting);
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #look(): void {
+    this.#timer = setTimer(() => {
+      this.#send();
+      this.#timer?.refresh();
+    }, LOOK_MS).unref();
+  }
+
+  /** Sends what waits longest, of each zone. */
+  #send(): void {
+    // Before everything has been read once, what is older here must not replace what is newer there.
+    if (this.#sending || this.#closed || !this.#store.up || this.#last === undefined) {
+      return;
+    }
+    const args: StoreArgument[] = [MAX_LIST, this.#store.settings.node];
+    const sent: [zone: ReplicaZone, numbers: number[]][] = [];
+    for (const zone of this.#zones.values()) {
+      const waiting = zone.outbox.first(MAX_CHANGES);
+      if (waiting.length === 0) {
+        continue;
+      }
+      for (const [, key] of waiting) {
+        const value = zone.current(key);
+        args.push(zone.replicaName, key, value === undefined ? -1 : value.life, value?.text ?? '');
+      }
+      sent.push([zone, waiting.map(([seq]) => seq)]);
+    }
+    if (sent.length === 0) {
+      return;
+    }
+    this.#sending = true;
+    this.#store.run(REPLICATE_SCRIPT, [this.#list, this.#table, this.#ends], args, {
+      replied: () => {
+        this.#sending = false;
+        for (const [zone, numbers] of sent) {
+          zone.outbox.sent(numbers);
+        }
+        this.#send();
+      },
+      lost: () => {
+        this.#sending = false;
+      },
+    });
+  }
+
+  /** Begins to take over changes: where it stopped, if the list still has that place, or with everything. */
+  #follow(): void {
+    const last = this.#last;
+    if (last === undefined || last === '0-0') {
+      this.#readAll();
+      return;
+    }
+    this.#ask('xrange', [this.#list, last, last], (reply) => {
+      if ((reply as unknown[]).length === 0) {
+        this.#readAll();
+      } else {
+        this.#next();
+      }
+    });
+  }
+
+  #ask(command: string, args: readonly StoreArgument[], then: (reply: unknown) => void): void {
+    this.#connection?.send(command, args, (error, reply) => {
+      if (this.#closed) {
+        return;
+      }
+      if (error == null) {
+        try {
+          then(reply);
+          return;
+        } catch (failure) {
+          this.#log.log(WARN, `shared store "${this.#store.settings.name}": a change cannot be taken over (${oneLine(String(failure))})`);
+        }
+      }
+      // A connection that broke begins anew by itself; this is for a store that cannot answer.
+      setTimer(() => this.#follow(), RETRY_MS).unref();
+    });
+  }
+
+  #next(): void {
+    clearTimeout(this.#waiting);
+    // Behind a connection that is silent for longer there may be nobody.
+    this.#waiting = setTimer(() => this.#connection?.reconnect(), 2 * BLOCK_MS).unref();
+    this.#ask('xread', ['COUNT', MAX_CHANGES, 'BLOCK', BLOCK_MS, 'STREAMS', this.#list, this.#last!], (reply) => {
+      if (reply !== null) {
+        const [[, entries]] = reply as [[string, [id: string, fields: string[]][]]];
+        this.#take(entries);
+        this.#last = entries.at(-1)![0];
+      }
+      this.#next();
+    });
+  }
+
+  #take(entries: readonly (readonly [id: string, fields: readonly string[]])[]): void {
+    const changes = new Map<ReplicaZone, Map<string, ReplicaChange>>();
+    for (const [, fields] of entries) {
+      // m, z, k, l, v: each name is followed by its value.
+      const [, , , name, , key, , life, , text] = fields as string[];
+      const zone = this.#zones.get(name!);
+      if (zone !== undefined) {
+        put(changes, zone, key!, Number(life) < 0 ? undefined : { text: text!, life: Number(life) });
+      }
+    }
+    for (const [zone, ofZone] of changes) {
+      zone.takeOver([...ofZone.values()]);
+    }
+  }
+
+  #readAll(): void {
+    this.#ask('eval', [BEGIN_SCRIPT.text, 2, this.#name, this.#list, randomBytes(12).toString('hex')], (reply) => {
+      const [epoch, fresh, last, now] = reply as [string, number, string, string];
+      this.#scan('0', Number(now), new Map(), (found) => {
+        for (const zone of this.#zones.values()) {
+          this.#bringTogether(zone, found.get(zone) ?? new Map(), epoch, fresh === 1);
+        }
+        this.#last = last;
+        this.#send();
+        this.#next();
+      });
+    });
+  }
+
+  #scan(cursor: string, now: number, found: Map<ReplicaZone, Map<string, ReplicaChange>>, then: (all: typeof found) => void): void {
+    this.#ask('hscan', [this.#table, cursor, 'COUNT', MAX_CHANGES], (reply) => {
+      const [next, pairs] = reply as [string, string[]];
+      for (let i = 0; i < pairs.length; i += 2) {
+        const field = pairs[i]!;
+        const line = field.indexOf('\n');
+        const zone = this.#zones.get(field.slice(0, line));
+        const space = pairs[i + 1]!.indexOf(' ');
+        const ends = Number(pairs[i + 1]!.slice(0, space));
+        if (zone !== undefined && (ends === 0 || ends > now)) {
+          put(found, zone, field.slice(line + 1), { text: pairs[i + 1]!.slice(space + 1), life: ends === 0 ? 0 : ends - now });
+        }
+      }
+      if (next === '0') {
+        then(found);
+      } else {
+        this.#scan(next, now, found, then);
+      }
+    });
+  }
+
+  /**
+   * Makes a zone as the store is. What the store does not have was removed while this machine was away, if it is the store that the machine
+   * knew; one that has lost everything, or is new, gets it from the machines.
+   */
+  #bringTogether(zone: ReplicaZone, there: ReadonlyMap<string, ReplicaChange>, epoch: string, fresh: boolean): void {
+    const { epoch: known } = zone.outbox;
+    const missing = zone.replicaKeys().filter((key) => !there.has(key));
+    const storeLost = known === undefined ? fresh : known !== epoch;
+    if (!storeLost) {
+      zone.takeOver([...there.values(), ...missing.map((key) => ({ key, value: undefined }))]);
+    } else {
+      zone.takeOver([...there.values()]);
+      zone.outbox.noteAll(missing);
+    }
+    zone.outbox.epoch = epoch;
+  }
+}
+
+function put(changes: Map<ReplicaZone, Map<string, ReplicaChange>>, zone: ReplicaZone, key: string, value: ReplicaChange['value']): void {
+  let ofZone = changes.get(zone);
+  if (ofZone === undefined) {
+    changes.set(zone, (ofZone = new Map()));
+  }
+  ofZone.set(key, { key, value });
+}
