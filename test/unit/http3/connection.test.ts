@@ -203,6 +203,8 @@ t.test('a client that goes', async (t) => {
   await until(() => scene.counters.writing === 0);
   t.match(scene.errorLog, /client terminated stream 4 with status 77/);
   t.equal(half.resetCode, H3_ERROR.REQUEST_CANCELLED);
+  await until(() => client.streams.get(7)!.bytes.length === 2);
+  t.equal(client.streams.get(7)!.bytes[1], 0x44, 'the client hears that no trailers are read');
   const last = waiting(8);
   await until(() => last.room <= 0);
   client.finish({ by: 'idle', application: false, code: 0, reason: '' });

@@ -11,6 +11,8 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
   protected readonly c: Http3Connection;
   /** Nothing that comes is looked at any more. */
   protected over = false;
+  /** The client may still send sections on it. */
+  reads = true;
   #stream: Http3Stream | null = null;
   /** Runs while a head is awaited. */
   protected readonly deadline: Deadline;
@@ -53,6 +55,7 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
   }
 
   #giveUp(): void {
+    this.c.willNotRead(this.quic.id);
     this.forget();
     this.over = true;
     this.deadline.close();

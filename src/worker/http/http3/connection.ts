@@ -225,7 +225,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** What sections a stream may still have are not read. */
   willNotRead(streamId: number): void {
-    if (this.open) {
+    const channel = this.#channels.get(streamId);
+    if (this.open && !this.hq && channel?.reads) {
+      channel.reads = false;
       this.#instructions.cancel(streamId);
       this.soon();
     }

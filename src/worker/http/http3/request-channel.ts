@@ -238,6 +238,7 @@ export class RequestChannel extends Channel {
       this.fail(H3_ERROR.REQUEST_INCOMPLETE);
     } else {
       this.over = true;
+      this.reads = false;
       this.stream?.inputEnded();
     }
   }
@@ -257,9 +258,6 @@ export class RequestChannel extends Channel {
   }
 
   protected override forget(): void {
-    if (!this.over && (this.#expect === Expect.HEAD || this.#blocked)) {
-      this.c.willNotRead(this.quic.id);
-    }
     this.#block = null;
     this.#behind.clear();
     this.c.unblocked(this);

@@ -169,7 +169,9 @@ export class Recovery {
     let again = 0;
     for (let number = space.sent.start; number < space.sent.end && again < 2; number++) {
       const packet = space.sent.get(number);
-      if (packet !== undefined && packet.probe === Probe.NONE) {
+      // Nobody waits for tickets, and some clients do not take them twice.
+      const tickets = packet?.buffer !== undefined && packet.stream === undefined && space.index === APPLICATION;
+      if (packet !== undefined && packet.probe === Probe.NONE && !tickets) {
         this.#owner.sendAgain(space, packet);
         packet.empty();
         again++;
