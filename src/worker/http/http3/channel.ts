@@ -36,6 +36,9 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
 
   abstract received(bytes: Uint8Array, end: boolean): void;
 
+  /** What came may be looked at, now that something is known of the client. */
+  abstract resume(): void;
+
   /** Forgets what came: no request comes of it any more. */
   protected abstract forget(): void;
 

@@ -20,6 +20,7 @@ import { FloodGuard } from '../multiplexed/flood.js';
 import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
+import { type CertificateCheck, certificateCheck, checkLater } from './certificate-check.js';
 import type { Channel } from './channel.js';
 import { ClientStream, type ClientStreams } from './client-stream.js';
 import { HqChannel } from './hq-channel.js';
@@ -77,6 +78,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   #ready: Http3Stream[] = [];
   #asked = false;
   #state: number = State.OPEN;
+  /** The question for the status of the client's certificate, or what stands for it before the handshake is over; null: none is open. */
+  #check: CertificateCheck | null = null;
 
   constructor(
     host: ConnectionHost,
@@ -97,6 +100,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
     this.flood = new FloodGuard(http3MaxConcurrentStreams);
     this.#own = new OwnStreams(this, quic);
+    this.#check = checkLater(this.tls);
     host.counters.waiting++;
     host.counters.changed();
     host.idle.add(this);
@@ -105,7 +109,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** Begins, after it has said what it takes. */
   start(): void {
     this.noteAccept();
-    this.established();
+    this.#openOwn();
     if (this.host.draining) {
       this.drain();
     }
@@ -118,6 +122,24 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   established(): void {
+    this.#openOwn();
+    this.#check = certificateCheck(this.tls, this.server, () => this.#checked());
+  }
+
+  /** The client's certificate may be good for requests. */
+  #checked(): void {
+    this.#check = null;
+    for (const channel of [...this.#channels.values()]) {
+      channel.resume();
+    }
+  }
+
+  /** Requests wait until something is known of the client's certificate. */
+  get holding(): boolean {
+    return this.#check !== null;
+  }
+
+  #openOwn(): void {
     if (this.open && !this.hq) {
       this.#own.open(this.server.settings.http3MaxConcurrentStreams);
     }
@@ -423,6 +445,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
       this.#state = State.LOST;
       this.host.idle.remove(this);
       this.#deadline.close();
+      this.#check?.cancel();
       this.#ready = [];
     }
     if (this.#requests.size > 0) {

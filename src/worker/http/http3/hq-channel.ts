@@ -14,6 +14,7 @@ import { Channel } from './channel.js';
 import { isDisabled, makeRequest } from './open-request.js';
 
 const line = new RequestLine();
+const NOTHING = Buffer.alloc(0);
 
 /**
  * What comes on a stream of `hq-interop`: the line of a request of HTTP/0.9, by which implementations of QUIC are tried without HTTP/3.
@@ -21,6 +22,8 @@ const line = new RequestLine();
  */
 export class HqChannel extends Channel {
   #held: Buffer = Buffer.alloc(0);
+  /** The client has ended its side. */
+  #ended = false;
 
   override received(bytes: Uint8Array, end: boolean): void {
     this.quic.consumed(bytes.length);
@@ -29,6 +32,11 @@ export class HqChannel extends Channel {
       return;
     }
     const held = Buffer.concat([this.#held, bytes]);
+    this.#ended = end;
+    if (this.c.holding && held.length <= this.c.fieldLimits.field) {
+      this.#held = held;
+      return;
+    }
     // A line may end with the stream.
     const whole = end && held.at(-1) !== 0x0a ? Buffer.concat([held, Buffer.from('\n')]) : held;
     const code = line.scan(whole, 0, whole.length);
@@ -63,6 +71,12 @@ export class HqChannel extends Channel {
     takeHead(r, head);
     stream.action = undefined;
     begin(r, status === 0 ? checkClientCertificate(r) : status);
+  }
+
+  override resume(): void {
+    if (this.#held.length > 0) {
+      this.received(NOTHING, this.#ended);
+    }
   }
 
   protected override forget(): void {

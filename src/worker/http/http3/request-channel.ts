@@ -46,7 +46,7 @@ export class RequestChannel extends Channel {
     }
     this.c.arrived(piece.length);
     this.#ended = end;
-    if (this.#blocked) {
+    if (this.#blocked || this.c.holding) {
       this.#behind.add(piece, 0, piece.length);
     } else {
       this.#read(piece);
@@ -253,8 +253,18 @@ export class RequestChannel extends Channel {
     if (this.#blocked) {
       return;
     }
+    this.#readBehind();
+  }
+
+  #readBehind(): void {
     const behind = Buffer.concat(this.#behind.take());
     this.#read(behind);
+  }
+
+  override resume(): void {
+    if (!this.#blocked && !this.over && this.c.open) {
+      this.#readBehind();
+    }
   }
 
   protected override forget(): void {
