@@ -85,17 +85,20 @@ const redirect = (r) => r.internalRedirect(r.args.u);
 export default { counts, facts, variables, subrequests, echo, redirect };`,
     'last.js':
       'export default { table, held, f };\nvar table = { g: (r) => r.return(200, "g") }; let held = table;\nfunction f(r) { throw new Error("here"); }\n',
+    'noted.js':
+      'export default {table, f} /* all\n of it */ // and no more\n\n// Tables\nvar table = { x: 5 };\nfunction f(r) { r.return(200, String(noted.table.x)); }\nimport noted from "noted.js";\n',
     'one.js': 'function f(r) { r.return(200, "one" + made); } import "./side.js"; export default { f };',
     'side.js': 'globalThis.made = (globalThis.made ?? 0) + 1; const a = 1, b = 2, c = 3; export const k = [a < b, c > (2)];',
     'plain.js': 'const text = `\nexport default {`; exports.f = (r) => r.return(200, text + typeof require);',
   };
   const s = await startServer(t, {
     conf: httpConf(`
-  js_path %%DIR%%; js_import a.js; js_import last.js; js_import one.js; js_import plain.js; js_var $given g;
+  js_path %%DIR%%; js_import a.js; js_import last.js; js_import one.js; js_import noted.js; js_import plain.js; js_var $given g;
   js_shared_dict_zone zone=n:32k type=number; js_shared_dict_zone zone=s:32k; js_shared_dict_zone zone=timed:32k timeout=60s;
   geo $unused { default 1; } log_format own '$given';
   server { listen 127.0.0.1:%%PORT_0%%;
     ${['counts', 'facts', 'variables', 'subrequests', 'echo', 'redirect'].map((name) => `location /${name} { js_content a.${name}; }`).join('\n    ')}
+    location /noted { js_content noted.f; }
     location /last { js_content last.table.g; } location /held { js_content last.held.g; } location /where { js_content last.f; }
     location /one { js_content one.f; } location /plain { js_content plain.f; } }`),
     files,
@@ -161,6 +164,7 @@ export default { counts, facts, variables, subrequests, echo, redirect };`,
     t.equal(status === 200 ? `200 ${text}` : String(status), answer, uri);
   }
   await s.logged('unsafe URI "/echo/../x" was detected');
+  t.strictSame(await lines('/noted'), ['5'], 'behind it there may be notes, and no semicolon');
   t.strictSame([await lines('/last'), await lines('/held')], [['g'], ['g']], 'an export may name what follows it');
   t.equal((await httpGet(s, '/where')).status, 500);
   await s.logged(/js exception: Error: here\\x0A {4}at f \(.*last\.js:3:\d+/);

@@ -41,11 +41,35 @@ function exportLast(code: string): string {
       return code;
     }
     if (isExpression(code.slice(start, end))) {
-      const ends = /^[ \t]*(?:;|$|\r?\n\s*(?!\s|[.([`,?+\-*/%&|^=<>]|in\b|instanceof\b))/.test(code.slice(end, end + 200));
-      return ends ? `${code.slice(0, at)}${LATER}${code.slice(start, end)})${code.slice(end)}\n;${EXPORT}$default();` : code;
+      return endsAt(code, end) ? `${code.slice(0, at)}${LATER}${code.slice(start, end)})${code.slice(end)}\n;${EXPORT}$default();` : code;
     }
   }
   return code;
+}
+
+/** Whether an expression that could end here does: what follows behind blanks and comments would not carry it on. */
+function endsAt(code: string, end: number): boolean {
+  let at = end;
+  let line = false;
+  for (;;) {
+    const rest = code.slice(at, at + 2);
+    if (/^\s/.test(rest)) {
+      line ||= rest.startsWith('\n');
+      at++;
+    } else if (rest === '//') {
+      const next = code.indexOf('\n', at);
+      at = next === -1 ? code.length : next;
+    } else if (rest === '/*') {
+      const close = code.indexOf('*/', at + 2);
+      if (close === -1) {
+        return false;
+      }
+      line ||= code.slice(at, close).includes('\n');
+      at = close + 2;
+    } else {
+      return rest === '' || rest.startsWith(';') || (line && !/^(?:[.([`,?+\-*/%&|^=<>]|in\b|instanceof\b)/.test(code.slice(at, at + 11)));
+    }
+  }
 }
 
 function isExpression(text: string): boolean {
