@@ -172,7 +172,7 @@ async function casesPass({ commandLine: { prefix, conf, globals }, log }: Contex
 }
 
 /**
- * The command line of a subcommand, if it is one: everything that nginx does not know, and whatever the shell's completion asks. A folder
+ * The command line of a subcommand, if it is one: everything that nginx does not know. A folder
  * stands for the command that serves it.
  */
 function commandOf(args: readonly string[]): readonly string[] | undefined {
@@ -194,6 +194,6 @@ function commandOf(args: readonly string[]): readonly string[] | undefined {
   return serves ? ['serve', ...args] : undefined;
 }
 
-const OWN_WORDS = ['completion', '--help', '--version', '--get-yargs-completions'];
+const OWN_WORDS = ['--help', '--version'];
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -7,10 +7,12 @@ import { modules } from '../../worker/modules/index.js';
 import { formatConfig } from '../format/format.js';
 import { type Completion, completionsAt } from './completion.js';
 import { contextOf, guessedContext } from './contexts.js';
+import { type OutlineItem, outlineOf } from './outline.js';
 import { type Problem, problemsOf, syntaxProblems } from './problems.js';
 import type { Reference } from './reference.js';
 import { bare, cursorAt, nameOf, statementsOf } from './statements.js';
 import { type Occurrence, occurrenceAt, occurrences } from './symbols.js';
+import { type Token, tokensOf } from './tokens.js';
 import type { Whole, Workspace } from './workspace.js';
 
 /** Bytes of a file. */
@@ -115,6 +117,16 @@ export class Editor {
     const { text } = this.#textOf(file);
     const broken = (nodes: readonly Node[]): boolean => nodes.some((node) => 'syntaxError' in node || broken(node.block ?? []));
     return broken(parseConfig(text, file)) ? undefined : formatConfig(text);
+  }
+
+  /** The blocks of a file. */
+  outline(file: string): readonly OutlineItem[] {
+    return outlineOf(this.textOf(file));
+  }
+
+  /** The pieces of a file that are coloured. */
+  tokens(file: string): readonly Token[] {
+    return tokensOf(this.textOf(file));
   }
 
   /** The text of a file as the editor, or else the disk, has it. */

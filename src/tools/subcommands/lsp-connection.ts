@@ -1,6 +1,7 @@
 // The only file that imports vscode-languageserver; the build makes it a file of its own with the package in it.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
+  CodeActionKind,
   CompletionItemKind,
   createConnection,
   type Diagnostic,
@@ -17,7 +18,9 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { byteText, nativeText } from '../../shared/text/native-text.js';
 import type { Completion } from '../editor/completion.js';
 import type { Editor, Range } from '../editor/editor.js';
+import { TOKEN_TYPES } from '../editor/tokens.js';
 import type { Workspace } from '../editor/workspace.js';
+import { documentSymbols, quickFixes, semanticTokens } from './lsp-edits.js';
 
 /** Makes the editor once it is known which main file the user has named (latin1), if any. */
 export type MakeEditor = (main: string | undefined) => { readonly editor: Editor; readonly workspace: Workspace };
@@ -66,6 +69,9 @@ export function serveEditor(make: MakeEditor): Promise<number> {
         referencesProvider: true,
         renameProvider: true,
         documentFormattingProvider: true,
+        documentSymbolProvider: true,
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+        semanticTokensProvider: { legend: { tokenTypes: [...TOKEN_TYPES], tokenModifiers: [] }, full: true },
       },
       serverInfo: { name: 'sluice' },
     };
@@ -139,6 +145,24 @@ export function serveEditor(make: MakeEditor): Promise<number> {
     const text = editor.formatted(file);
     const end = byteText(documentOf(file).getText()).length;
     return text === undefined ? [] : [{ range: rangeIn({ file, start: 0, end }), newText: nativeText(text) }];
+  });
+
+  connection.onDocumentSymbol(({ textDocument: { uri } }) => {
+    const file = pathOf(uri);
+    return documentSymbols(editor.outline(file), (start, end) => rangeIn({ file, start, end }));
+  });
+  connection.onCodeAction(({ textDocument: { uri }, context }) =>
+    quickFixes(uri, context.diagnostics, ({ line, character }) => {
+      const [text = ''] = documentOf(pathOf(uri))
+        .getText()
+        .split('\n')
+        .slice(line, line + 1);
+      return text.slice(character);
+    }),
+  );
+  connection.languages.semanticTokens.on(({ textDocument: { uri } }) => {
+    const file = pathOf(uri);
+    return { data: semanticTokens(editor.tokens(file), byteText(documentOf(file).getText())) };
   });
 
   return new Promise((done) => {

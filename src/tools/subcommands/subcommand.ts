@@ -190,6 +190,12 @@ export const subcommands: readonly Subcommand[] = [
     run: async (values) => (await import('./rollback-command.js')).runRollbackCommand(values),
   },
   {
+    name: 'completion',
+    describe: 'print a script for the shell, which completes options and commands',
+    options: [{ name: 'shell', describe: 'bash, zsh or fish; your own unless given', positional: true }],
+    run: async (values) => (await import('./completion-command.js')).runCompletionCommand(values, subcommands),
+  },
+  {
     name: 'lsp',
     describe: "answer an editor's questions about configurations (Language Server Protocol)",
     options: [

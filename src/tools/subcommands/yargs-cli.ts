@@ -5,27 +5,10 @@ import type { Argv } from 'yargs';
 import { UsageError } from '../../master/command-line/cli.js';
 import { EXIT } from '../../master/command-line/exit-codes.js';
 import type { ServerStart, Subcommand, SubcommandOption, SubcommandValues } from './command.js';
-
-/** nginx's options, so that the long help and the shell's completion know them. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  h: 'the help of nginx',
-  v: 'show version and exit',
-  V: 'show version and configure options then exit',
-  t: 'test configuration and exit',
-  T: 'test configuration, dump it and exit',
-  q: 'suppress non-error messages during configuration testing',
-};
-const VALUES: Readonly<Record<string, string>> = {
-  s: 'send signal to a master process',
-  check: 'with -s reload: files or folders of cases, of which none may fail',
-  p: 'set prefix path',
-  e: 'set error log file',
-  c: 'set configuration file',
-  g: 'set global directives out of configuration file',
-};
+import { plainOptions } from './plain-options.js';
 
 /**
- * Runs one of the subcommands, the long help, or the shell's completion; resolves to the exit code, or to the server that is to be started.
+ * Runs one of the subcommands, or the long help; resolves to the exit code, or to the server that is to be started.
  * `version`: what `--version` says.
  */
 export async function runSubcommand(
@@ -42,14 +25,10 @@ export async function runSubcommand(
     .scriptName('sluice')
     .usage('$0 [options]\n$0 <directory>\n$0 <command> ...')
     .strict()
-    .version(version)
-    .completion('completion', 'print a script for the shell, which completes options and commands');
-  for (const [name, describe] of Object.entries(OPTIONS)) {
-    parser = parser.option(name, { describe, type: 'boolean', global: false });
-  }
-  for (const [name, describe] of Object.entries(VALUES)) {
-    const choices = name === 's' ? { choices: ['stop', 'quit', 'reopen', 'reload'] } : {};
-    parser = parser.option(name, { describe, type: 'string', global: false, ...choices });
+    .version(version);
+  for (const { name, describe, takes } of plainOptions) {
+    const choices = Array.isArray(takes) ? { choices: takes } : {};
+    parser = parser.option(name, { describe, type: takes === undefined ? 'boolean' : 'string', global: false, ...choices });
   }
   for (const subcommand of subcommands) {
     parser = addCommand(parser, subcommand, rest, (result) => {
