@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 
 /** What is remembered of a file that settings name, such as a certificate or its key: enough to see that it has become another one. */
 export interface NamedDigest {
@@ -12,7 +12,7 @@ export interface NamedDigest {
 export function namedDigests(texts: Readonly<Record<string, string>>): Record<string, NamedDigest> {
   return Object.fromEntries(
     Object.entries(texts).map(([path, text]) => {
-      const sha256 = createHash('sha256').update(text, 'latin1').digest('hex');
+      const sha256 = hash('sha256', Buffer.from(text, 'latin1'), 'hex');
       const certificate = certificateIn(text);
       return [path, certificate === undefined ? { sha256 } : { sha256, certificate }];
     }),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** What crypt(3) returns for a setting it cannot use; no stored hash equals it. */
 export const CRYPT_FAILURE = '*0';
@@ -26,7 +26,7 @@ export function quickCrypt(password: string, stored: string): string {
     return `{PLAIN}${bytes.toString('latin1')}`;
   }
   if (stored.startsWith('{SHA}')) {
-    return `{SHA}${createHash('sha1').update(bytes).digest('base64')}`;
+    return `{SHA}${hash('sha1', bytes, 'base64')}`;
   }
   if (stored.startsWith('{SSHA}')) {
     const salt = Buffer.from(stored.slice(6), 'base64').subarray(20);

@@ -1,5 +1,5 @@
 // OCSP requests and responses (RFC 6960) as DER. OpenSSL's part of this is not reachable from Node.
-import { constants, createHash, type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { constants, hash, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { EMPTY } from '../bytes/empty.js';
 import { type DerElement, derElements, oidText } from './der.js';
 
@@ -47,7 +47,7 @@ function element(tag: number, ...contents: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...digits]), content]);
 }
 
-const sha1 = (bytes: Buffer): Buffer => createHash('sha1').update(bytes).digest();
+const sha1 = (bytes: Buffer): Buffer => hash('sha1', bytes, 'buffer');
 
 /** The parts of a certificate that name it to a responder. */
 interface Fields {

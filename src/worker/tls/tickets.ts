@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { randomPiece } from '../digest/random-bytes.js';
 import { CURRENT, NEXT, type SessionZone, type StoredKey } from './sessions.js';
@@ -65,7 +65,7 @@ function ticketKey(content: Buffer): Buffer {
   if (content.length === 48) {
     return content;
   }
-  const fold = (part: Buffer): Buffer => createHash('sha256').update(part).digest().subarray(0, 16);
+  const fold = (part: Buffer): Buffer => hash('sha256', part, 'buffer').subarray(0, 16);
   return Buffer.concat([content.subarray(0, 16), fold(content.subarray(48, 80)), fold(content.subarray(16, 48))]);
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -25,7 +25,7 @@ function readPage(file: string): Page {
   const text = bytes.toString();
   const hashes = (tag: 'script' | 'style'): string =>
     [...text.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
-      .map(([, inner]) => `'sha256-${createHash('sha256').update(inner!).digest('base64')}'`)
+      .map(([, inner]) => `'sha256-${hash('sha256', inner!, 'base64')}'`)
       .join(' ');
   return {
     bytes,
@@ -33,6 +33,6 @@ function readPage(file: string): Page {
     policy:
       `default-src 'none'; script-src ${hashes('script')}; style-src ${hashes('style')}; connect-src 'self'; img-src data:; ` +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    tag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`,
+    tag: `"${hash('sha256', bytes, 'hex').slice(0, 16)}"`,
   };
 }

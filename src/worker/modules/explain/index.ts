@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import type { HttpRuntime, ServerRuntime } from '../../http/request/http-runtime.js';
@@ -15,7 +15,7 @@ import { runtimePart } from '../../task/protocol-runtime.js';
 const SHORTEST = 16;
 const TOKEN_NAME = TOKEN_HEADER.toLowerCase();
 
-const digest = (token: string): Buffer => createHash('sha256').update(token, 'latin1').digest();
+const digest = (token: string): Buffer => hash('sha256', Buffer.from(token, 'latin1'), 'buffer');
 
 interface Settings {
   /** What a token hashes to; undefined: nobody gets a trace. */

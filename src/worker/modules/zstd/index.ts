@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
@@ -96,7 +96,7 @@ function readDictionary(path: string, ctx: Context): ZstdDictionary | null {
   if (bytes.length === 0) {
     return null;
   }
-  const dictionary = { bytes, digest: createHash('sha256').update(bytes).digest('base64') };
+  const dictionary = { bytes, digest: hash('sha256', bytes, 'base64') };
   switch (whyNoDictionary(dictionary)) {
     case 'no dictionaries':
       return unsupported(ctx);

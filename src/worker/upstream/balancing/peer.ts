@@ -1,6 +1,7 @@
-import { createHash, type X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { Meter } from '../../../shared/zone/meters.js';
+import { md5Hex } from '../../digest/md5.js';
 import type { Membership } from './membership.js';
 import type { Rotation } from './rotation.js';
 
@@ -125,7 +126,7 @@ export class Peer {
     this.slowStart = options.slowStart;
     this.down = options.down;
     this.hasRoute = options.route !== '';
-    this.sid = this.hasRoute ? options.route : createHash('md5').update(name, 'latin1').digest('hex');
+    this.sid = this.hasRoute ? options.route : md5Hex(name);
   }
 }
 

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Logger } from '../../../shared/log/error-log.js';
 import { ERROR } from '../../../shared/log/level.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import { addressText } from '../../address/backend-url.js';
+import { md5Bytes } from '../../digest/md5.js';
 import { askedName, RESOLVE, type Resolver, resolveErrorText } from '../../resolver/resolver.js';
 import { Peer, type PeerSet } from '../balancing/peer.js';
 import type { GroupServer } from './group-config.js';
@@ -164,7 +164,7 @@ export class DynamicServer {
   #makePeer(known: KnownAddress): Peer {
     const peer = this.#peerAt(known);
     // The same in all workers, and beyond the numbers of the lines.
-    peer.id = FIRST_RESOLVED_ID + (createHash('md5').update(peer.name, 'latin1').digest().readUInt32BE() % FIRST_RESOLVED_ID);
+    peer.id = FIRST_RESOLVED_ID + (md5Bytes(peer.name).readUInt32BE() % FIRST_RESOLVED_ID);
     return peer;
   }
 
