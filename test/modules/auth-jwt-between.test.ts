@@ -1,6 +1,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import t from 'tap';
 import { certs } from '../support/certs.js';
+import { type FieldText, Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
@@ -49,6 +50,23 @@ t.test('HTTP/2 over TLS, on one connection, with keys by a subrequest', async (t
     t.strictSame(answer, i % 4 === 3 ? [401, '', 'Bearer realm="x", error="invalid_token"'] : [200, `HTTP/2.0 u${i}`, undefined], `${i}`);
   }
   t.strictSame(await ask({}), [401, '', 'Bearer realm="x"']);
+});
+
+t.test('two tokens in one request of HTTP/2', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`http2 on; auth_jwt x; auth_jwt_key_file keys.json; location / { empty_gif; add_header X-Sub $jwt_claim_sub; }`),
+    files: { 'keys.json': keySet(key) },
+  });
+  const client = await Http2Client.connect(t, s.port(0));
+  const good: FieldText = ['authorization', `Bearer ${token(key, { sub: 'me' })}`];
+  const bad: FieldText = ['authorization', `Bearer ${token(other, { sub: 'forged' })}`];
+  client
+    .request(1, request('GET', '/', good))
+    .request(3, request('GET', '/', good, bad))
+    .request(5, request('GET', '/', bad, good));
+  t.equal((await client.response(1)).status, '200');
+  t.equal((await client.response(3)).status, '400');
+  t.equal((await client.response(5)).status, '400');
 });
 
 t.test('beside auth_request, a cache, JavaScript and a backend', async (t) => {

@@ -1,3 +1,4 @@
+import { decodeBase64url } from './base64url.js';
 import { josePackage } from './jose-package.js';
 import type { JsonObject } from './json.js';
 import { MAX_TOKEN, NO_KEY, readHeader } from './jws.js';
@@ -34,10 +35,15 @@ export function readJweHeader(token: string): JsonObject | string {
   if (token.length > MAX_TOKEN) {
     return 'it is too long';
   }
-  if (token.split('.', 6).length !== 5) {
+  const parts = token.split('.', 6);
+  if (parts.length !== 5) {
     return 'it has not five parts';
   }
-  const header = readHeader(token.slice(0, token.indexOf('.')));
+  // The package takes other texts for the same bytes.
+  if (parts.some((part) => decodeBase64url(part) === undefined)) {
+    return 'it is not well formed';
+  }
+  const header = readHeader(parts[0]!);
   if (typeof header === 'string') {
     return header;
   }

@@ -1,8 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { generateKeyPair, SignJWT } from 'jose';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { CompactEncrypt, generateKeyPair, SignJWT } from 'jose';
 import t from 'tap';
 import { claimText, memberAt, memberNamed } from '../../../src/worker/jose/claims.js';
 import { type JsonObject, parseObject, writeJson } from '../../../src/worker/jose/json.js';
+import { decryptJwe, type Jwe } from '../../../src/worker/jose/jwe.js';
 import { verifyJws } from '../../../src/worker/jose/jws.js';
 import { type KeySet, readKeySet } from '../../../src/worker/jose/key-set.js';
 import { TokenVerifier } from '../../../src/worker/jose/token-verifier.js';
@@ -269,4 +270,36 @@ t.test('no change of a token by chance makes another right one', async (t) => {
       }
     }
   }
+});
+
+t.test('no change of an encrypted text by chance makes another right one', async (t) => {
+  const secret = Buffer.alloc(32, 5);
+  const rsa = newKey('rsa', 'RS256');
+  const keys = [{ kty: 'oct', k: secret.toString('base64url') }, (rsa.secret as KeyObject).export({ format: 'jwk' })];
+  const sets = [readKeySet(Buffer.from(JSON.stringify({ keys }))) as KeySet];
+  const encrypt = (key: Uint8Array | KeyObject, header: { alg: string; enc: string }): Promise<string> =>
+    new CompactEncrypt(Buffer.from('{"sub":"me"}')).setProtectedHeader(header).encrypt(key);
+  const decrypt = (text: string): Promise<Jwe | string> => new Promise((resolve) => decryptJwe(text, sets, resolve));
+  let seed = 11;
+  const next = (below: number): number => ((seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff) >> 8) % below;
+  for (const good of [
+    await encrypt(secret, { alg: 'dir', enc: 'A256GCM' }),
+    await encrypt(secret, { alg: 'A256KW', enc: 'A128CBC-HS256' }),
+    await encrypt(secret, { alg: 'A256GCMKW', enc: 'A256GCM' }),
+    await encrypt(createPublicKey(rsa.secret as KeyObject), { alg: 'RSA-OAEP-256', enc: 'A256CBC-HS512' }),
+  ]) {
+    t.type(await decrypt(good), 'object');
+    for (let i = 0; i < 200; i++) {
+      const at = next(good.length);
+      const char = good[next(good.length)]!;
+      const changed = [good.slice(0, at) + char + good.slice(at + 1), good.slice(0, at) + good.slice(at + 1 + next(9))][next(2)]!;
+      if (changed !== good && typeof (await decrypt(changed)) !== 'string') {
+        t.fail(`${changed} is accepted`);
+      }
+    }
+  }
+  for (const alg of ['PBES2-HS256+A128KW', 'RSA1_5', 'ECDH-ES', 'none', '']) {
+    t.equal(await decrypt(`${encode({ alg, enc: 'A256GCM', p2c: 1e9, p2s: 'AA' })}.AA.AA.AA.AA`), 'its algorithm is not known', alg);
+  }
+  t.equal(await decrypt(`${encode({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AA.AA.AA`), 'it is compressed (zip)');
 });
