@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
 import t from 'tap';
 import { certs } from '../support/certs.js';
@@ -67,6 +68,40 @@ t.test('two tokens in one request of HTTP/2', async (t) => {
   t.equal((await client.response(1)).status, '200');
   t.equal((await client.response(3)).status, '400');
   t.equal((await client.response(5)).status, '400');
+});
+
+t.test('satisfy any with other modules, and keys that take their time', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      auth_jwt x; auth_jwt_key_request /keys;
+      location / { satisfy any; auth_basic b; auth_basic_user_file users; auth_api_key a; auth_api_key_file api-keys; empty_gif; }
+      location /all { auth_basic b; auth_basic_user_file users; auth_jwt x token=$arg_t; empty_gif; }
+      location /delayed { auth_delay 100ms; empty_gif; }
+      location = /keys { internal; try_files /keys.json =404; root %%DIR%%; }`),
+    files: {
+      'keys.json': keySet(key),
+      users: 'me:{PLAIN}secret\n',
+      'api-keys': `shop:${createHash('sha256').update('api key').digest('hex')}\n`,
+    },
+  });
+  const basic = { Authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` };
+  const none = await httpGet(s, '/');
+  t.equal(none.status, 401);
+  t.strictSame(none.head.match(/^WWW-Authenticate: .*/gm), [
+    'WWW-Authenticate: Basic realm="b"',
+    'WWW-Authenticate: ApiKey realm="a"',
+    'WWW-Authenticate: Bearer realm="x"',
+  ]);
+  for (const headers of [basic, bearer(key, {}), { 'X-API-Key': 'api key' }]) {
+    const letIn = await httpGet(s, '/', headers);
+    t.equal(letIn.status, 200);
+    t.notMatch(letIn.head, 'WWW-Authenticate');
+  }
+  t.equal((await httpGet(s, '/', bearer(other, {}))).status, 401);
+  t.equal((await httpGet(s, `/all?t=${token(key, {})}`, basic)).status, 200);
+  t.equal((await httpGet(s, '/all', basic)).status, 401);
+  t.equal((await httpGet(s, `/all?t=${token(key, {})}`)).status, 401);
+  t.equal((await httpGet(s, '/delayed', bearer(other, {}))).status, 401);
 });
 
 t.test('beside auth_request, a cache, JavaScript and a backend', async (t) => {

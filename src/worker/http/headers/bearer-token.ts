@@ -23,6 +23,7 @@ export function challengeBearer(r: Request, realm: string, error: string): 401 |
     r.out.proxyAuthenticate = text;
     return 407;
   }
-  r.out.wwwAuthenticate = text;
+  // Beside what another module asks for: with `satisfy any`, either is enough.
+  r.out.adopt('wwwAuthenticate', 'WWW-Authenticate', text);
   return 401;
 }

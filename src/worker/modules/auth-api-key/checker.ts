@@ -81,7 +81,7 @@ export function checkKey(r: Request, conf: Readonly<KeySettings>): Result {
     r.out.proxyAuthenticate = challenge;
     return 407;
   }
-  r.out.wwwAuthenticate = challenge;
+  r.out.adopt('wwwAuthenticate', 'WWW-Authenticate', challenge);
   return 401;
 }
 
