@@ -35,12 +35,14 @@ t.test('tokens in the Authorization header', async (t) => {
       location /missing { auth_jwt_key_file none.json; try_files /none @ok; }
       location /broken { auth_jwt_key_file keys.json; auth_jwt_key_file broken.json; try_files /none @ok; }
       location /by-issuer { auth_jwt_key_file $keys; try_files /none @ok; }
+      location /named-by-issuer { auth_jwt_key_file $jwt_claim_iss.json; limit_req zone=subjects; try_files /none @ok; }
       location /late { auth_jwt_leeway 60s; try_files /none @ok; }
       location /write { limit_except GET { auth_jwt "writers"; } auth_jwt off; try_files /none @ok; }
       location = /401.html { internal; auth_jwt off; return 200 "log in, [$jwt_claim_sub]"; }
       location /page { error_page 401 /401.html; try_files /none @ok; }
       ${OK}`,
-      `map $arg_off $realm { 1 off; default on; }
+      `limit_req_zone $jwt_claim_sub zone=subjects:1m rate=100r/s;
+      map $arg_off $realm { 1 off; default on; }
       map $jwt_claim_iss $keys { two two.json; default keys.json; }
       log_format who '$status <$jwt_claim_sub> <$error_reason>'; access_log %%DIR%%/who.log who;`,
     ),
@@ -81,6 +83,15 @@ t.test('tokens in the Authorization header', async (t) => {
   t.equal((await get(s, '/broken', hs)).status, 500);
   t.strictSame(await said(s, '/by-issuer', other, { iss: 'two', sub: 'x' }), [200, 'HS256 x'], 'the issuer chooses the keys');
   t.equal((await get(s, '/by-issuer', other, { iss: 'one' })).status, 401);
+  t.strictSame(await said(s, '/named-by-issuer', other, { iss: 'two', sub: 'x' }), [200, 'HS256 x']);
+  t.equal(
+    (await get(s, '/named-by-issuer', other, { iss: 'two', sub: 'y', exp: 1 })).status,
+    401,
+    'expired: the keys are found nevertheless',
+  );
+  t.equal((await get(s, '/named-by-issuer', hs, { iss: 'two', sub: 'y' })).status, 401);
+  t.equal((await get(s, '/named-by-issuer', hs, { iss: '../two', sub: 'y' })).status, 403, 'no way out of the folder');
+  t.equal((await get(s, '/named-by-issuer', hs, { iss: '/etc/passwd\0', sub: 'y' })).status, 500);
   const now = Math.floor(Date.now() / 1000);
   t.equal((await get(s, '/', hs, { exp: now + 1000 })).status, 200);
   t.equal((await get(s, '/', hs, { exp: now - 30 })).status, 401);

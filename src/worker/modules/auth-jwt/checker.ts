@@ -53,12 +53,17 @@ export class JwtChecker {
     return this.#checkToken(r, realm, token, undefined);
   }
 
+  /** What the token says whose keys are being chosen at this moment; undefined at all other times. */
+  unverified(): TokenText | undefined {
+    if (this.#choosing === '') {
+      return undefined;
+    }
+    this.#text ??= readUnverified(this.#choosing);
+    return this.#text;
+  }
+
   /** What a token says, for a variable that is asked for before the access phase: only what can be verified without waiting. */
   early(r: Request): TokenText | undefined {
-    if (this.#choosing !== '') {
-      this.#text ??= readUnverified(this.#choosing);
-      return this.#text;
-    }
     if (this.#asked.realm.eval(r) === 'off') {
       return undefined;
     }
@@ -237,9 +242,14 @@ function resume(r: Request, code: Result): void {
  */
 export function tokenText(r: Request, checkerAt: (location: LocationRuntime) => JwtChecker | undefined): TokenText | undefined {
   const { main } = r;
+  const checker = checkerAt(main.location);
+  const unverified = checker?.unverified();
+  if (unverified !== undefined) {
+    return unverified;
+  }
   const outcome = OUTCOME.get(main);
   if (outcome instanceof VerifiedToken) {
     return outcome;
   }
-  return outcome === main.location ? undefined : checkerAt(main.location)?.early(main);
+  return outcome === main.location ? undefined : checker?.early(main);
 }
