@@ -136,6 +136,12 @@ t.test('logins', async (t) => {
     t.equal((await browser.visit(`${own}/oidc_callback?code=x&state=${state}&iss=https://evil.example`, { follow: 0 })).status, 502);
     await s.logged(/unexpected "iss" \(issuer\) response parameter value/);
     t.equal((await browser.visit(`${own}/oidc_callback?code=x&code=y&state=${state}&iss=${provider.issuer}`, { follow: 0 })).status, 502);
+    t.equal(
+      (await browser.visit(`${own}/oidc_callback?error=x&error_description=a%0A2026/01/01%20[debug]&state=${state}&iss=${provider.issuer}`))
+        .status,
+      502,
+    );
+    await s.logged(/the provider answers "x" \(a 2026/);
     t.equal(session(browser), undefined);
 
     // Somebody has another one's browser come back with his own code: the victim does not get his session.

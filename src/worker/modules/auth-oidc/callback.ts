@@ -14,6 +14,8 @@ import { randomText } from './seal.js';
 import type { SessionData } from './session.js';
 import { waiting } from './wait.js';
 
+/** No token lives longer (milliseconds), whatever is said of it. */
+const LONGEST = 10 * 365 * 24 * 60 * 60 * 1000;
 /** After so many attempts in a row the browser seems to keep no cookies. */
 const MAX_ATTEMPTS = 3;
 
@@ -118,7 +120,8 @@ function sessionOf({ idToken, accessToken, refreshToken, expiresIn, claims }: To
 
 /** When tokens end: the access token as it is said, or else with the ID token; 0: it is not said. */
 export function tokenEnd(expiresIn: number | undefined, { exp }: Readonly<Record<string, unknown>>, now: number): number {
-  return expiresIn !== undefined ? now + expiresIn * 1000 : typeof exp === 'number' ? exp * 1000 : 0;
+  const end = expiresIn !== undefined ? now + expiresIn * 1000 : typeof exp === 'number' ? exp * 1000 : 0;
+  return Math.min(end, now + LONGEST);
 }
 
 function keep(r: Request, provider: Provider, { target }: LoginAttempt, data: SessionData, resume: (answer: () => Result) => void): void {

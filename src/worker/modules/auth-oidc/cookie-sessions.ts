@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Lru } from '../../../shared/collection/lru.js';
+import { cookieValue } from '../../http/headers/cookie.js';
 import type { Request } from '../../http/request/request.js';
 import type { KeyvalZone } from '../../lookup/keyval-zone.js';
 import { cookieNamed, setCookie } from './cookies.js';
@@ -19,6 +20,8 @@ const OTHERS = 1024;
 /** How long (milliseconds) a refreshed session waits in the zone for requests that still have the cookies from before. */
 const HANDOVER_MS = 120_000;
 const MAX_BYTES = 128 * 1024;
+/** The digit 0. */
+const ZERO = 48;
 
 /**
  * Sessions in encrypted cookies. The zone holds none of them; it has the locks of refreshes, what came of those for requests that were
@@ -31,6 +34,8 @@ export class CookieSessions implements SessionStore {
   readonly #purpose: string;
   readonly #opened = new Lru<Session>(REMEMBERED);
   readonly #find: (name: string) => string | undefined;
+  /** The names of the cookies in small letters, as requests are searched for them. */
+  readonly #lowerNames: readonly string[];
 
   constructor(settings: ProviderSettings, zone: KeyvalZone, keys: readonly Buffer[], purpose: string) {
     this.#settings = settings;
@@ -38,6 +43,7 @@ export class CookieSessions implements SessionStore {
     this.#keys = keys;
     this.#purpose = purpose;
     this.#find = (name) => zone.find(name);
+    this.#lowerNames = Array.from({ length: MAX_CHUNKS }, (_, i) => this.#chunkName(i).toLowerCase());
   }
 
   find(r: Request): Session | undefined {
@@ -114,14 +120,14 @@ export class CookieSessions implements SessionStore {
   }
 
   #cookies(r: Request): string | undefined {
-    const first = cookieNamed(r, this.#chunkName(0));
-    const count = first === undefined ? 0 : Number(/^([1-8])\./.exec(first)?.[1] ?? 0);
-    if (first === undefined || count === 0) {
+    const first = cookieValue(r, this.#lowerNames[0]!);
+    const count = first === undefined || first[1] !== '.' ? 0 : first.charCodeAt(0) - ZERO;
+    if (first === undefined || count < 1 || count > MAX_CHUNKS) {
       return undefined;
     }
     let text = first.slice(2);
     for (let i = 1; i < count; i++) {
-      text += cookieNamed(r, this.#chunkName(i)) ?? '';
+      text += cookieValue(r, this.#lowerNames[i]!) ?? '';
     }
     return text;
   }

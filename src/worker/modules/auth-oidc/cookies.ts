@@ -36,5 +36,5 @@ export function setCookie(r: Request, name: string, value: string, secure: boole
   );
 }
 
-/** The value of a cookie whose name may have any case. */
+/** The value of a cookie whose name may have capital letters. */
 export const cookieNamed = (r: Request, name: string): string | undefined => cookieValue(r, name.toLowerCase());

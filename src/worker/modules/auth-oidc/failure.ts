@@ -1,3 +1,5 @@
+import { latin1 } from './settings.js';
+
 /**
  * Why something asked of a provider did not come about.
  *
@@ -7,6 +9,15 @@
  */
 export type FailureKind = 'unreachable' | 'refused' | 'invalid';
 
+/** The longest text of a stranger that a line of the log shows, in characters. */
+const MAX_SHOWN = 400;
+
+/** A text that a user or a provider chose, for one line of the log. */
+export function lineOf(text: string): string {
+  const line = latin1(text.slice(0, MAX_SHOWN)).replace(/[\x00-\x1f\x7f]/g, ' ');
+  return text.length > MAX_SHOWN ? `${line}...` : line;
+}
+
 /** What failed at a provider, in words for the error log. */
 export class ProviderFailure extends Error {
   readonly kind: FailureKind;
@@ -14,7 +25,7 @@ export class ProviderFailure extends Error {
   readonly code: string;
 
   constructor(kind: FailureKind, message: string, code = '') {
-    super(message);
+    super(lineOf(message));
     this.kind = kind;
     this.code = code;
   }

@@ -19,7 +19,7 @@ import { askForLogin } from './login.js';
 import { Provider } from './provider.js';
 import { readProvider } from './read-provider.js';
 import { claimText } from './session.js';
-import { latin1, type ProviderSettings } from './settings.js';
+import type { ProviderSettings } from './settings.js';
 
 interface MainSettings {
   providers: ReadonlyMap<string, ProviderSettings>;
@@ -150,7 +150,8 @@ function headerFilter(r: Request): Result {
   return OK;
 }
 
-const textOf = (text: string | undefined): string | undefined => (text === undefined || text === '' ? undefined : latin1(text));
+/** What a provider gave, as the value of a variable. */
+const textOf = (text: string | undefined): string | undefined => (text === '' ? undefined : claimText(text));
 
 const variables: readonly Variable[] = [
   { name: 'oidc_id_token', cacheable: false, get: (r) => textOf(loginOf(r)?.session?.data.idToken) },

@@ -21,7 +21,7 @@ export const browserCookie = (r: Request, { settings }: Provider): string =>
 export function askForLogin(r: Request, provider: Provider): Result {
   if (!isNavigation(r)) {
     r.out.wwwAuthenticate = `Bearer realm="${provider.settings.name.replace(/[^\w.-]/g, '_')}"`;
-    return refuse(r, 401, 'there is no session, and the request is none of a page that could be led to a login');
+    return refuse(r, 401, 'there is no session, and a request of this kind cannot be led to a login');
   }
   return beginLogin(r, provider, returnPath(r, provider.settings), 0);
 }

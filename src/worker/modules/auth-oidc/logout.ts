@@ -3,7 +3,7 @@ import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { answerPage, leadTo, refuse, tell } from './answer.js';
-import { ProviderFailure } from './failure.js';
+import { lineOf, ProviderFailure } from './failure.js';
 import type { LogoutRequest, Metadata } from './openid-client.js';
 import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
@@ -35,8 +35,8 @@ export function logOut(r: Request, provider: Provider): Result {
   if (session === undefined) {
     next();
   } else {
-    tell(r, `"${session.data.sub}" logs out`);
-    r.log(INFO, `oidc: "${session.data.sub}" logs out`);
+    tell(r, `"${lineOf(session.data.sub)}" logs out`);
+    r.log(INFO, `oidc: "${lineOf(session.data.sub)}" logs out`);
     provider.sessions.end(session, next);
   }
   return AGAIN;
@@ -84,7 +84,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
   const named = iss !== null && sid !== '';
   if (session !== undefined && (!named || session.data.sid === sid)) {
     const resume = waiting(r);
-    r.log(INFO, `oidc: "${session.data.sub}" is logged out by the provider`);
+    r.log(INFO, `oidc: "${lineOf(session.data.sub)}" is logged out by the provider`);
     provider.sessions.forget(r);
     provider.sessions.end(session, () => {
       if (named) {
@@ -157,7 +157,7 @@ function endAsked(r: Request, provider: Provider, { sub, sid, jti }: LogoutReque
         if (outcome === 'used') {
           return refuse(r, 400, 'a logout token came a second time');
         }
-        r.log(INFO, `oidc: ${sid !== '' ? 'a session' : `"${sub}"`} is logged out by the provider`);
+        r.log(INFO, `oidc: ${sid !== '' ? 'a session' : `"${lineOf(sub)}"`} is logged out by the provider`);
         return outcome === 'full' ? refuse(r, 503, 'there is no room to note a logout') : answerPage(r, 200, TEXT, '');
       }),
     used,

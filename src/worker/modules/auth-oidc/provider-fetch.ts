@@ -1,4 +1,5 @@
 import { ERROR, type Level } from '../../../shared/log/level.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import { EMPTY } from '../../bytes/empty.js';
 import { FetchExchange } from '../../js/fetch-exchange.js';
 import { FetchHeaders } from '../../js/fetch-headers.js';
@@ -18,6 +19,8 @@ export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<R
 /** A provider's longest answer, in bytes; one in chunks may be ten times as long. */
 const MAX_ANSWER = 256 * 1024;
 const OPTIONS = { bufferSize: 32 * 1024, maxResponse: MAX_ANSWER, verify: true, proxy: undefined, keepalive: false };
+/** How long (milliseconds) an answer may take as a whole. */
+const LONGEST = 30_000;
 /** Statuses whose answers have no body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 /** From here on, a status says that the provider has trouble. */
@@ -27,8 +30,11 @@ const TROUBLE = 500;
 export function providerFetch(place: FetchPlace, log: (level: Level, message: string) => void): ProviderFetch {
   return (url, { method, headers, body }) =>
     new Promise((resolve, reject) => {
-      const failed = (error: Error): void =>
+      let timer: NodeJS.Timeout | undefined;
+      const failed = (error: Error): void => {
+        clearTimeout(timer);
         reject(new ProviderFailure('unreachable', `${method} ${url.replace(/\?.*/s, '')}: ${error.message}`));
+      };
       if (network.standIn !== undefined) {
         failed(new Error('nothing is asked while requests are rehearsed'));
         return;
@@ -41,6 +47,7 @@ export function providerFetch(place: FetchPlace, log: (level: Level, message: st
       try {
         const exchange = new FetchExchange(place, { url, method, headers: list }, bytes, OPTIONS, {
           done({ status, headers: answered, body: answer }) {
+            clearTimeout(timer);
             if (status >= TROUBLE || status < 200) {
               failed(new Error(`the answer has status ${status}`));
               return;
@@ -51,6 +58,10 @@ export function providerFetch(place: FetchPlace, log: (level: Level, message: st
           failed,
           log,
         });
+        timer = setTimer(() => {
+          exchange.cancel();
+          failed(new Error('the answer takes too long'));
+        }, LONGEST);
         exchange.start();
       } catch (error) {
         log(ERROR, `oidc: "${url}" cannot be asked: ${(error as Error).message}`);

@@ -5,7 +5,7 @@ import { AGAIN, OK, type Result } from '../../task/codes.js';
 import { tell } from './answer.js';
 import { tokenEnd } from './callback.js';
 import { loginFor } from './cookies.js';
-import { ProviderFailure } from './failure.js';
+import { lineOf, ProviderFailure } from './failure.js';
 import { askForLogin } from './login.js';
 import type { Metadata, Tokens } from './openid-client.js';
 import type { Provider } from './provider.js';
@@ -76,7 +76,7 @@ export class Refreshes {
         sessions.unlock(session);
         settle(now);
       } else {
-        note(`oidc: the tokens of "${session.data.sub}" are refreshed`);
+        note(`oidc: the tokens of "${lineOf(session.data.sub)}" are refreshed`);
         refresh(provider, session, settle);
       }
     });
@@ -104,7 +104,7 @@ function refresh(provider: Provider, session: Session, done: Done): void {
     },
     (failure: ProviderFailure) => {
       if (failure.kind === 'refused' && failure.code === 'invalid_grant') {
-        provider.log(INFO, `${provider.text(failure)}; the session of "${session.data.sub}" ends`);
+        provider.log(INFO, `${provider.text(failure)}; the session of "${lineOf(session.data.sub)}" ends`);
         sessions.end(session, () => done(undefined));
         return;
       }

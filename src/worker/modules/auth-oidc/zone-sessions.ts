@@ -1,9 +1,10 @@
 import { Lru } from '../../../shared/collection/lru.js';
+import { cookieValue } from '../../http/headers/cookie.js';
 import type { Request } from '../../http/request/request.js';
 import type { KeyvalZone } from '../../lookup/keyval-zone.js';
-import { cookieNamed, setCookie } from './cookies.js';
+import { setCookie } from './cookies.js';
 import { isSecure } from './own-address.js';
-import { deriveKey, isRandomText, randomText, seal, unseal } from './seal.js';
+import { deriveKey, randomText, seal, unseal } from './seal.js';
 import { readSession, Session, type SessionData, writeSession } from './session.js';
 import { LOCK_MS, MAX_STORED, REMEMBERED, type SessionStore } from './session-store.js';
 import type { ProviderSettings } from './settings.js';
@@ -36,17 +37,21 @@ export class ZoneSessions implements SessionStore {
   readonly #opened = new Lru<Opened>(REMEMBERED);
   readonly #keys = new Lru<{ readonly key: string; readonly secret: Buffer }>(4096);
   readonly #find: (name: string) => string | undefined;
+  /** In small letters. */
+  readonly #cookieName: string;
+  readonly #length = randomText().length;
 
   constructor(settings: ProviderSettings, zone: KeyvalZone, purpose: string) {
     this.#settings = settings;
     this.#zone = zone;
     this.#purpose = purpose;
     this.#find = (name) => zone.find(name);
+    this.#cookieName = settings.cookieName.toLowerCase();
   }
 
   find(r: Request): Session | undefined {
-    const cookie = cookieNamed(r, this.#settings.cookieName);
-    if (cookie === undefined || !isRandomText(cookie)) {
+    const cookie = cookieValue(r, this.#cookieName);
+    if (cookie === undefined || cookie.length !== this.#length) {
       return undefined;
     }
     const { key, secret } = this.#keyOf(cookie);
