@@ -16,6 +16,8 @@ export interface CacheDef {
   readonly manager: Pace;
   /** Set: a process sweeps what a wildcard purge left. */
   readonly purger: Pace | undefined;
+  /** All machines of a fleet make the purges of one. */
+  readonly sync: boolean;
 }
 
 /** How a helper process works: so many files in a row, or for so long, then a pause. Milliseconds. */

@@ -9,6 +9,7 @@ import type { Request } from '../http/request/request.js';
 import { type Context, defineScope } from '../module.js';
 import type { CacheDef, Pace } from './cache-def.js';
 import { DiskCache } from './disk-cache.js';
+import { FleetPurges } from './fleet-purges.js';
 import { type CacheFamily, type CacheIndex, cacheZones } from './index-zone.js';
 
 /** One `*_cache_path` line. */
@@ -53,6 +54,7 @@ class Parameters {
   levels: readonly number[] = [];
   useTempPath = true;
   purger = false;
+  sync = false;
   name = '';
   bytes = 0;
 
@@ -63,7 +65,9 @@ class Parameters {
     const key = parameter.slice(0, Math.max(0, equals));
     const value = parameter.slice(equals + 1);
     const number = NUMBERS[key];
-    if (key === 'levels') {
+    if (parameter === 'sync') {
+      this.sync = true;
+    } else if (key === 'levels') {
       if (!/^[12](:[12]){0,2}$/.test(value)) {
         ctx.fail(`invalid "levels" "${parameter}"`, { arg, hint: 'up to three numbers from 1 to 2, as in `levels=1:2`' });
       }
@@ -144,6 +148,7 @@ function definePath(conf: Partial<Settings>, family: CacheFamily, ctx: Context):
     loader: given.pace('loader', 100, 200),
     manager: given.pace('manager', 100, 200),
     purger: given.purger ? given.pace('purger', 10, 50) : undefined,
+    sync: given.sync,
   };
   const zone = ctx.zone(kind, name, { bytes: Math.max(bytes, SMALLEST_FILE), data });
   conf.paths = append(conf.paths, { family, zone, pos });
@@ -172,6 +177,10 @@ export function openCache(env: WorkerEnv, zone: ZoneRef<CacheIndex, CacheDef>): 
   if (index.disk === undefined) {
     const disk = new DiskCache(index, env.log, env.rehearsing === true);
     index.disk = disk;
+    if (zone.data.sync && env.store !== undefined) {
+      disk.tellsPurges = true;
+      env.replicas?.add(new FleetPurges(disk, zone.data.directive));
+    }
     env.onClose(() => disk.close());
   }
   return index.disk;

@@ -13,6 +13,7 @@ import { type EntryHeader, encodeHeader } from './file-format.js';
 import type { CacheIndex, IndexRow } from './index-zone.js';
 import { LockWaiters } from './lock-waiters.js';
 import { cacheFilePath } from './path.js';
+import { type Purge, purgeText } from './purge-text.js';
 import { unlinkOurs, walkEntries } from './walk.js';
 
 /** Bytes of small bodies that a process keeps in memory for each cache. */
@@ -35,6 +36,8 @@ export class DiskCache implements TickTask {
   readonly #hot = new Lru<Entry>(HOT_BYTES);
   readonly #noteEvery: number;
   readonly #keeps: boolean;
+  /** The fleet is told of purges. */
+  tellsPurges = false;
   /** The latest look-up found a file, but no entry in it. */
   foundUseless = false;
   #uses = new Set<string>();
@@ -228,6 +231,7 @@ export class DiskCache implements TickTask {
 
   /** Takes a key with all its variants off the cache. Returns whether there was anything. */
   purgeKey(key: string): boolean {
+    this.tellPurge('key', key);
     const main = md5Hex(key);
     const hashes = [main, ...this.index.variantsOf(main)];
     // Until the index knows all files, the files themselves say whose variants they are.
@@ -235,6 +239,13 @@ export class DiskCache implements TickTask {
       walkEntries(this.index.def, (hash, header) => void (header.key === key && hashes.push(hash)));
     }
     return this.purgeFiles(hashes);
+  }
+
+  /** Has the other machines of the fleet make the same purge. */
+  tellPurge(what: Purge['what'], text: string): void {
+    if (this.tellsPurges) {
+      this.submit(() => this.index.notePurge(purgeText(what, text)));
+    }
   }
 
   /** Deletes these entries. Returns whether there was any. */

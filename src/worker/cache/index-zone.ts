@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { monotonicMs } from '../../shared/zone/monotonic.js';
 import { slabCapacity } from '../../shared/zone/slab.js';
+import { noteKey, OUTBOX_DDL } from '../fleet/outbox.js';
 import type { CacheDef } from './cache-def.js';
 import type { DiskCache } from './disk-cache.js';
 
@@ -21,6 +23,10 @@ const DDL = `CREATE TABLE IF NOT EXISTS entries (hash TEXT PRIMARY KEY, key TEXT
   CREATE TRIGGER IF NOT EXISTS added AFTER INSERT ON entries BEGIN UPDATE meta SET size = size + new.size, entries = entries + 1; END;
   CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE OF size ON entries WHEN new.size <> old.size BEGIN UPDATE meta SET size = size + new.size - old.size; END;
   CREATE TRIGGER IF NOT EXISTS removed AFTER DELETE ON entries BEGIN UPDATE meta SET size = size - old.size, entries = entries - 1; END;`;
+
+const SYNC_DDL = `${OUTBOX_DDL}
+  CREATE TABLE IF NOT EXISTS purges (key TEXT PRIMARY KEY, at REAL, id TEXT) WITHOUT ROWID;
+  CREATE TRIGGER IF NOT EXISTS purged AFTER INSERT ON purges BEGIN ${noteKey('new')} END;`;
 
 /** One entry to be noted. */
 export interface IndexRow {
@@ -67,6 +73,7 @@ export class CacheIndex {
   readonly #sweep: Statement<never>;
   readonly #sweeps: Statement<[string, number]>;
   readonly #swept: Statement<never>;
+  #notePurge: Statement<never> | undefined = undefined;
 
   constructor(sql: Sql, name: string, bytes: number, def: CacheDef, worker: number) {
     this.sql = sql;
@@ -195,6 +202,12 @@ export class CacheIndex {
     this.#unlock.run(hash, this.#worker, id);
   }
 
+  /** Tells the fleet of a purge. */
+  notePurge(text: string): void {
+    this.#notePurge ??= this.sql.prepare('INSERT OR REPLACE INTO purges VALUES (?, ?, ?)');
+    this.#notePurge.run(text, Date.now(), randomBytes(9).toString('base64url'));
+  }
+
   /** Asks for a sweep of the entries that begin with `prefix` and were made before now. */
   addSweep(prefix: string, now: number): void {
     this.#sweep.run(prefix, now);
@@ -252,6 +265,7 @@ function makeKind(family: string): ZoneKind<CacheIndex, CacheDef> {
   return {
     id: `${family}_cache`,
     ddl: DDL,
+    moreDdl: (def) => (def?.sync ? SYNC_DDL : ''),
     open: (sql, zone, worker) => new CacheIndex(sql, zone.name, zone.bytes, zone.data, worker),
     release(sql, worker) {
       sql.prepare('DELETE FROM locks WHERE worker = ?').run(worker);

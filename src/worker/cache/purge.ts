@@ -12,6 +12,7 @@ const ROWS = 1000;
  * anything: from then on none of them is served. Where there is a purger process, it ends what this one does not live to end.
  */
 export function purgePrefix(disk: DiskCache, prefix: string, done: (found: boolean) => void): void {
+  disk.tellPurge('prefix', prefix);
   const { index } = disk;
   const before = nowSeconds();
   const swept = index.def.purger !== undefined;

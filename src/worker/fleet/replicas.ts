@@ -38,6 +38,8 @@ export class Replicas {
   #last: string | undefined;
   #closed = false;
   #started = false;
+  /** What the store's clock is ahead of this process's. */
+  #ahead = 0;
   #waiting: NodeJS.Timeout | undefined;
 
   constructor(store: SharedStore, log: Logger) {
@@ -179,12 +181,14 @@ export class Replicas {
 
   #take(entries: readonly (readonly [id: string, fields: readonly string[]])[]): void {
     const changes = new Map<ReplicaZone, Map<string, ReplicaChange>>();
-    for (const [, fields] of entries) {
+    for (const [id, fields] of entries) {
       // m, z, k, l, v: each name is followed by its value.
       const [, , , name, , key, , life, , text] = fields as string[];
       const zone = this.#zones.get(name!);
       if (zone !== undefined) {
-        put(changes, zone, key!, Number(life) < 0 ? undefined : { text: text!, life: Number(life) });
+        const left = Number(life) > 0 ? Number(life) - this.#ageOf(id) : Number(life);
+        // What ended meanwhile is as good as removed.
+        put(changes, zone, key!, left < 0 || (left === 0 && Number(life) > 0) ? undefined : { text: text!, life: left });
       }
     }
     for (const [zone, ofZone] of changes) {
@@ -192,9 +196,15 @@ export class Replicas {
     }
   }
 
+  /** How long ago (milliseconds) a change was made, by the store's clock, which is in its number. */
+  #ageOf(id: string): number {
+    return Math.max(0, Math.floor(performance.now() + this.#ahead - Number.parseInt(id, 10)));
+  }
+
   #readAll(): void {
     this.#ask('eval', [BEGIN_SCRIPT.text, 2, this.#name, this.#list, randomBytes(12).toString('hex')], (reply) => {
       const [epoch, fresh, last, now] = reply as [string, number, string, string];
+      this.#ahead = Number(now) - performance.now();
       this.#scan('0', Number(now), new Map(), (found) => {
         for (const zone of this.#zones.values()) {
           this.#bringTogether(zone, found.get(zone) ?? new Map(), epoch, fresh === 1);

@@ -1,10 +1,10 @@
 import { StoreScript } from '../../fleet/script.js';
 
 /**
- * Gives out places. Each of KEYS is a table of who holds how many, and until when by the store's clock, as `number end`; what has ended counts
- * no longer. ARGV has the asking worker, how long its numbers hold (milliseconds), what it holds under each key, and the requests, one after
- * the other: how many limits, and for each the key's number and the most that all may hold. The answer has for each request 0, or the number
- * of the limit that refuses it.
+ * Gives out places. Each of KEYS is a table of who holds how many, and until when by the store's clock, as `number end`; what has ended
+ * counts no longer. ARGV has the asking worker, how long its numbers hold (milliseconds), what it holds under each key, and the requests,
+ * one after the other: how many limits, and for each the key's number and the most that all may hold. The answer has for each request 0,
+ * or the number of the limit that refuses it.
  */
 export const CONN_SCRIPT: StoreScript = new StoreScript(`
 local time = redis.call('TIME')
