@@ -1,5 +1,6 @@
 import { loadNative } from '../../shared/native/native.js';
 import { whyNoCompression } from '../../worker/net/openssl/certificate-compression.js';
+import { whyNoQuic } from '../../worker/net/openssl/quic-library.js';
 
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
 export interface Difference {
@@ -94,8 +95,8 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['quic_*', 'listen'],
         shown: '`quic_*`, `listen ... quic`',
-        note: 'accepted with a warning: clients negotiate HTTP/2 or HTTP/1.1',
-        when: (args, name) => (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
+        note: 'in force with OpenSSL 3.5 in Node (22.20 and later) and the optional package koffi; otherwise checked, without effect, with a warning',
+        when: (args, name) => whyNoQuic() !== '' && (name === 'listen' ? includes('quic')(args) : args[0]?.toLowerCase() !== 'off'),
       },
       {
         directives: ['listen'],
@@ -248,6 +249,10 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['connection_pool_size', 'request_pool_size', 'http2_pool_size', 'http2_recv_buffer_size', 'http2_streams_index_size'],
         note: 'sluice has no such pools and tables',
+      },
+      {
+        directives: ['quic_bpf'],
+        note: 'the kernel always finds the worker of a connection, by a program that needs no privileges',
       },
       {
         directives: [

@@ -5,8 +5,6 @@ export const missing: Readonly<Record<string, readonly string[]>> = {
   // biome-ignore format: one line a module
   ngx_epoll_module: ['epoll_events'],
   // biome-ignore format: one line a module
-  ngx_event_quic_bpf: ['quic_bpf'],
-  // biome-ignore format: one line a module
   ngx_eventport_module: ['eventport_events'],
   // biome-ignore format: one line a module
   ngx_google_perftools_module: ['google_perftools_profiles'],

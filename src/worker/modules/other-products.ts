@@ -41,5 +41,5 @@ const angieInstead: readonly (readonly [RegExp, string])[] = [
   [/^auto_redirect/, '`rewrite` or `return 301` does the same'],
   [/^sticky_/, '`sticky` has its parameters in one line'],
   [/^feedback|^response_time_factor/, '`least_time` does a part of it'],
-  [/http3|quic/, 'HTTP/3 is not spoken here'],
+  [/http3|quic/, 'HTTP/3 is spoken with clients: `listen ... quic`'],
 ];

@@ -4,8 +4,8 @@ import { prepareQuicContext } from '../net/openssl/quic-handshake.js';
 import { type TicketKey, type TicketKeys, useCurrentKey } from './tickets.js';
 
 /**
- * The context of a server's handshakes over QUIC: its usual one once more. That has callbacks of Node's, which take a connection of QUIC for
- * one of Node's own.
+ * The context of a server's handshakes over QUIC: its usual one once more. That has callbacks of Node's, which take a connection of QUIC
+ * for one of Node's own.
  */
 export class QuicContext {
   readonly #context: SecureContext;

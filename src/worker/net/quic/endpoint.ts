@@ -59,11 +59,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.writer = new PacketWriter(socket.output);
   }
 
-  /** How many connections there are, those that end included. */
-  get size(): number {
-    return this.#connections.size;
-  }
-
   // ---------------------------------------------------------------- what connections ask for
 
   newId(connection: Connection): Buffer {
@@ -389,10 +384,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   #close(): void {
     this.#timers.close();
     this.#socket.close();
-  }
-
-  get all(): Connection[] {
-    return [...this.#connections];
   }
 }
 

@@ -11,7 +11,7 @@ const LONG = 0x80;
 
 /**
  * Has the kernel choose among the sockets of an address by the first byte of the connection ID that a datagram goes to: its rest by the
- * number of workers is the socket's number, in the order in which they were bound. Returns a negated error number where that is not possible:
+ * number of workers is the socket's number, in the order in which they were bound. Returns a negated error number where that cannot be:
  * then the kernel chooses by addresses, which is right for as long as clients stay where they are.
  */
 export function routeById(native: Native, fd: number, workers: number): number {

@@ -53,7 +53,8 @@ export class Cursor {
     for (let i = 1; i < 8; i++) {
       value = value * 256 + bytes[at + i]!;
     }
-    return value;
+    // The bound of streams, 2^60, is none that a larger number may be rounded to.
+    return value === MOST_EXACT && bytes.readUInt32BE(at + 4) !== 0 ? value + 256 : value;
   }
 
   /** Where the next `length` bytes begin, which are passed over. */
@@ -81,6 +82,7 @@ export class Cursor {
 }
 
 const EMPTY = Buffer.alloc(0);
+const MOST_EXACT = 2 ** 60;
 
 /** How many bytes an integer takes. */
 export const intLength = (value: number): number => (value < 64 ? 1 : value < 16384 ? 2 : value < 1073741824 ? 4 : 8);
