@@ -1,7 +1,6 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
 import { INFO } from '../../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
-import { setTimer } from '../../../shared/time/timer.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle } from '../../connections/idle-queue.js';
@@ -301,11 +300,11 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.soon();
   }
 
-  /** Sends at the end of the tick what came together in it. */
+  /** Gives the transport at the end of the tick what came together in it, before that sends. */
   soon(): void {
     if (!this.#asked && this.open) {
       this.#asked = true;
-      endOfTick.ask(AtTickEnd.SENDS, this);
+      endOfTick.ask(AtTickEnd.JOINED, this);
     }
   }
 
@@ -343,7 +342,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** Breaks a stream off once what it was given has left. */
   resetSoon(quic: QuicStream, code: number): void {
-    setTimer(resetStream, 1, this, quic, code);
+    endOfTick.ask(AtTickEnd.FORGET, new LateReset(this, quic, code));
   }
 
   // ---------------------------------------------------------------- the end
@@ -459,9 +458,25 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 }
 
-function resetStream(c: Http3Connection, quic: QuicStream, code: number): void {
-  if (c.open) {
-    quic.reset(code);
+/** Breaks a stream off behind its answer, which leaves at the end of this tick, or of the next one at the latest. */
+class LateReset implements TickTask {
+  readonly #c: Http3Connection;
+  readonly #quic: QuicStream;
+  readonly #code: number;
+  #ticks = 0;
+
+  constructor(connection: Http3Connection, quic: QuicStream, code: number) {
+    this.#c = connection;
+    this.#quic = quic;
+    this.#code = code;
+  }
+
+  tickEnded(): void {
+    if (++this.#ticks < 2) {
+      endOfTick.ask(AtTickEnd.FORGET, this);
+    } else if (this.#c.open) {
+      this.#quic.reset(this.#code);
+    }
   }
 }
 
