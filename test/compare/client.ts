@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, settings, T } from '../support/http2-client.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
-import type { Client, Field } from './case.js';
+import type { Client, Field, Request } from './case.js';
 import { requestBytes } from './requests.js';
 
 /** How a client reaches the server. */
@@ -235,25 +235,29 @@ class Http1Reader {
 
 const WINDOW = 0x7fff0000;
 
-async function overHttp2(socket: Socket, { requests }: Client, host: string, tls: boolean, over: Over): Promise<Outcome> {
+async function overHttp2(socket: Socket, { requests, leave }: Client, host: string, tls: boolean, over: Over): Promise<Outcome> {
   const client = new Http2Client(socket);
   client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', frame(T.SETTINGS, 0, 0, settings([4, WINDOW])), frame(T.WINDOW, 0, 0, number32(WINDOW)));
+  if (leave?.of === 'received') {
+    let count = 0;
+    socket.on('data', (piece: Buffer) => {
+      count += piece.length;
+      if (count >= leave.after) {
+        depart(socket, leave.how === 'half' ? 'close' : leave.how);
+        client.ended = true;
+      }
+    });
+  }
   const responses: Received[] = [];
-  for (const [i, { method, target, fields, body }] of requests.entries()) {
+  for (const [i, request] of requests.entries()) {
     const id = 2 * i + 1;
-    const own: FieldText[] = [
-      [':method', method],
-      [':scheme', tls ? 'https' : 'http'],
-      [':path', target],
-      [':authority', host],
-      ...fields.map(([name, value]) => [name.toLowerCase(), value] as const),
-    ];
-    const content = Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
-    const head = body?.framing === 'length' ? [...own, ['content-length', String(content.length)] as const] : own;
-    client.send(frame(T.HEADERS, END_HEADERS | (body === undefined ? END_STREAM : 0), id, block(head)));
-    for (let at = 0; body !== undefined && (at < content.length || at === 0); at += 16_384) {
-      client.send(frame(T.DATA, at + 16_384 >= content.length ? END_STREAM : 0, id, content.subarray(at, at + 16_384)));
+    const bytes = http2RequestBytes(request, id, host, tls);
+    if (leave?.of === 'sent') {
+      socket.write(bytes.subarray(0, leave.after), () => depart(socket, leave.how === 'half' ? 'close' : leave.how));
+      await new Promise((left) => socket.once('close', left));
+      return { responses, end: 'left' };
     }
+    client.send(bytes);
     const end = await streamEnd(socket, client, id, (late) => over(i + 1, late));
     const received = http2Response(client, id);
     if (received !== undefined) {
@@ -264,6 +268,24 @@ async function overHttp2(socket: Socket, { requests }: Client, host: string, tls
     }
   }
   return { responses, end: 'done' };
+}
+
+/** The frames of a request. */
+function http2RequestBytes({ method, target, fields, body }: Request, id: number, host: string, tls: boolean): Buffer {
+  const own: FieldText[] = [
+    [':method', method],
+    [':scheme', tls ? 'https' : 'http'],
+    [':path', target],
+    [':authority', host],
+    ...fields.map(([name, value]) => [name.toLowerCase(), value] as const),
+  ];
+  const content = Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
+  const head = body?.framing === 'length' ? [...own, ['content-length', String(content.length)] as const] : own;
+  const frames = [frame(T.HEADERS, END_HEADERS | (body === undefined ? END_STREAM : 0), id, block(head))];
+  for (let at = 0; body !== undefined && (at < content.length || at === 0); at += 16_384) {
+    frames.push(frame(T.DATA, at + 16_384 >= content.length ? END_STREAM : 0, id, content.subarray(at, at + 16_384)));
+  }
+  return Buffer.concat(frames);
 }
 
 function streamEnd(socket: Socket, client: Http2Client, id: number, over: (late: () => void) => () => void): Promise<Conversation['end']> {

@@ -39,7 +39,7 @@ export const configRules: readonly ConfigRule[] = [
     name: 'a parameter that sluice adds',
     told: '## What sluice adds',
     when: ({ theirs }, page) => {
-      const name = /^invalid parameter "(\w+=)/.exec(theirs)?.[1];
+      const name = /^(?:invalid parameter|host not found in resolver) "(\w+=)/.exec(theirs)?.[1];
       return name !== undefined && page.slice(page.indexOf('## What sluice adds')).includes(name);
     },
   },
@@ -76,6 +76,16 @@ export const configRules: readonly ConfigRule[] = [
   {
     name: 'a module of JavaScript that cannot be loaded',
     told: "The directives of nginx's module njs, on V8",
-    when: ({ ours, theirs }) => ours.startsWith('js_import: ') && /^\w*Error: /.test(theirs),
+    when: ({ ours }) => ours.startsWith('js_import: '),
+  },
+  {
+    name: 'a log of JSON',
+    told: '`error_log FILE LEVEL json`',
+    when: ({ theirs }) => /^invalid log level "json"/.test(theirs),
+  },
+  {
+    name: 'handlers that are not njs',
+    told: '`js_content` with `fetch`',
+    when: ({ ours, theirs }) => /^unknown parameter /.test(ours) && /^invalid number of arguments in "js_content"/.test(theirs),
   },
 ];

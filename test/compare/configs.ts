@@ -161,7 +161,7 @@ class Reader {
       return '';
     } catch (error) {
       return error instanceof ConfigErrors
-        ? (error.findings[0]?.message.split('\n', 1)[0] ?? 'refused')
+        ? (error.findings[0]?.message.split(/[\r\n]/, 1)[0] ?? 'refused')
         : `exception: ${(error as Error).stack}`;
     }
   }

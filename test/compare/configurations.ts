@@ -16,16 +16,15 @@ export function originals(path: string): Original[] {
     const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.conf'));
     return names.sort().map((name) => ({ name, text: whole(readFileSync(`${path}/${name}`, 'latin1')) }));
   }
-  const text = readFileSync(path, 'latin1');
   if (!path.endsWith('.jsonl')) {
-    return [{ name: path, text: whole(text) }];
+    return [{ name: path, text: whole(readFileSync(path, 'latin1')) }];
   }
-  return text
+  return readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line, i) => {
       const { id, conf } = JSON.parse(line) as { id?: string; conf: string };
-      return { name: id ?? String(i + 1), text: whole(conf) };
+      return { name: id ?? String(i + 1), text: whole(Buffer.from(conf).toString('latin1')) };
     });
 }
 

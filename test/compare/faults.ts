@@ -2,15 +2,16 @@ import { Backend } from './backend.js';
 import type { Answer, Case, Client } from './case.js';
 import { converse } from './client.js';
 import { caseConfiguration, FORMS, type Form, portOf } from './configuration.js';
+import type { FailingCalls } from './failing-calls.js';
+import { meansTheSame } from './requests.js';
 import type { Site } from './site.js';
 
-/** One side of an exchange that leaves at a byte. */
-export interface Fault {
-  readonly who: 'client' | 'backend';
-  readonly after: number;
-  readonly how: 'close' | 'reset';
-  readonly form: Form;
-}
+/** One side of an exchange that leaves at a byte, or a call of the server's that fails. */
+export type Fault = { readonly form: Form; readonly http2: boolean } & (
+  | { readonly who: 'client'; readonly of: 'sent' | 'received'; readonly after: number; readonly how: 'close' | 'reset' }
+  | { readonly who: 'backend'; readonly after: number; readonly how: 'close' | 'reset' }
+  | { readonly who: 'server'; readonly call: string; readonly nth: number; readonly code: string }
+);
 
 /** What was wrong after a fault. */
 export interface Harm {
@@ -35,19 +36,40 @@ const BODY = 'whole '.repeat(50);
 
 const NEIGHBOUR: Client = { requests: [{ method: 'GET', target: '/beside?x=1', version: '1.1', fields: [['Connection', 'close']] }] };
 
+const NEIGHBOUR_OF_2: Client = { requests: [{ method: 'GET', target: '/beside?x=1', version: '1.1', fields: [] }] };
+
+/** A case whose requests can be made over HTTP/2. */
+const simple = ({ client }: Case): boolean => client.requests.every(meansTheSame);
+
 /** A case whose request gets the same each time. */
 const repeatable = ({ parts, client: { requests } }: Case): boolean =>
   !parts.some(({ name }) => /^(limits|dav)$/.test(name)) && requests.every(({ method }) => method === 'GET' || method === 'HEAD');
 
-const transport = (site: Site, form: Form) => ({ port: site.server.port(portOf(form, false)), tls: false, http2: false, bytewise: false });
+const transport = (site: Site, form: Form, http2 = false) => ({
+  port: site.server.port(portOf(form, false)),
+  tls: false,
+  http2,
+  bytewise: false,
+});
+
+/** How often a call of a kind fails, one after the other, while it is met at all. */
+const MOST_CALLS = 6;
+const CODES = ['EIO', 'ENOSPC'];
 
 let runs = 0;
 
 /**
- * Lets the client, then the backend, of a case leave at one byte after another, and looks each time whether a neighbour on the same
- * connections to the backend, and what the cache holds, are whole. Counters are looked at last.
+ * Lets the client, then the backend, of a case leave at one byte after another, and calls of the server's fail, and looks each time whether
+ * a neighbour on the same connections to the backend, and what the cache holds, are whole. Counters are looked at last. `calls`: makes calls
+ * fail.
  */
-export async function sufferFaults(site: Site, one: Case): Promise<{ readonly faults: number; readonly harms: readonly Harm[] }> {
+export async function sufferFaults(
+  site: Site,
+  whoLeaves: Case,
+  calls: FailingCalls,
+): Promise<{ readonly faults: number; readonly harms: readonly Harm[] }> {
+  const { leave: _own, ...client } = whoLeaves.client;
+  const one: Case = { ...whoLeaves, client };
   const backend = new Backend(one.answer);
   const port = await backend.listen();
   const beside = 'location = /beside { proxy_pass http://%%CASE%%/beside; }';
@@ -71,40 +93,73 @@ export async function sufferFaults(site: Site, one: Case): Promise<{ readonly fa
   for (const form of FORMS) {
     expected.set(form, await whole(form, name()));
   }
-  const suffer = async (fault: Fault): Promise<void> => {
+  const converseWith = async (fault: Fault, host: string): Promise<void> => {
+    const at = transport(site, fault.form, fault.http2);
+    if (fault.who === 'server') {
+      await calls.arm({ kind: fault.call, nth: fault.nth, code: fault.code });
+    }
+    const leaving = fault.who === 'server' ? undefined : { after: fault.after, how: fault.how };
+    backend.begin(fault.who === 'backend' ? { ...one.answer, leave: leaving! } : one.answer);
+    await converse(at, fault.who === 'client' ? { ...one.client, leave: { ...leaving!, of: fault.of } } : one.client, host).catch(() => {});
+  };
+  const suffer = async (fault: Fault): Promise<boolean> => {
     faults++;
     const host = name();
-    const at = transport(site, fault.form);
-    const { after, how } = fault;
-    const leaving = { after, how };
-    backend.begin(fault.who === 'backend' ? { ...one.answer, leave: leaving } : one.answer);
-    await converse(at, fault.who === 'client' ? { ...one.client, leave: { ...leaving, of: 'received' } } : one.client, host);
+    const at = transport(site, fault.form, fault.http2);
+    await converseWith(fault, host);
+    const failed = fault.who === 'server' ? await calls.disarm() : 1;
+    if (failed === undefined) {
+      harms.push({ case: one, fault, problem: 'the worker ended' });
+      await calls.untilServed();
+      return false;
+    }
+    if (failed === 0) {
+      return false;
+    }
     // The same again, whole: what the cache kept of the first one must not show.
-    const again = repeatable(one) ? await whole(fault.form, host) : expected.get(fault.form);
-    if (again !== expected.get(fault.form)) {
-      harms.push({ case: one, fault, problem: `the same request then got ${JSON.stringify(again?.slice(0, 200))}` });
+    const again = repeatable(one) && !fault.http2 ? await whole(fault.form, host) : expected.get(fault.form);
+    // As in nginx, "any" in *_cache_valid keeps what was answered for want of a backend.
+    const kept = fault.form === 'cached' && /^50[24] /.test(again ?? '');
+    if (again !== expected.get(fault.form) && !kept) {
+      const texts = [again, expected.get(fault.form)].map((text) => JSON.stringify(text?.slice(0, 200)));
+      harms.push({ case: one, fault, problem: `the same request then got ${texts.join(' instead of ')}` });
     }
     backend.begin(WHOLE);
     for (const client of [NEIGHBOUR, NEIGHBOUR]) {
-      const { responses, end } = await converse(at, client, host);
+      const { responses, end } = await converse(at, fault.http2 ? NEIGHBOUR_OF_2 : client, host);
       const [response] = responses;
       if (response === undefined || response.status !== 200 || response.body.toString('latin1') !== BODY) {
         const seen = response === undefined ? end : `${response.status} ${JSON.stringify(response.body.toString('latin1', 0, 200))}`;
         harms.push({ case: one, fault, problem: `the neighbour got ${seen}` });
       }
     }
+    return true;
   };
+  const howOf = (after: number) => (after % 2 === 0 ? 'close' : 'reset');
   for (const form of FORMS) {
-    for (const who of ['client', 'backend'] as const) {
-      for (const after of places(400)) {
-        await suffer({ who, after, how: after % 2 === 0 ? 'close' : 'reset', form });
+    for (const after of places(400)) {
+      await suffer({ form, http2: false, who: 'backend', after, how: howOf(after) });
+      await suffer({ form, http2: false, who: 'client', of: 'received', after, how: howOf(after) });
+      // Half as many over HTTP/2, which has its own way with the same exchange.
+      if (after % 2 === 0) {
+        await suffer({ form, http2: simple(one) && form !== 'unbuffered', who: 'client', of: 'sent', after, how: howOf(after / 2) });
+      } else if (simple(one)) {
+        await suffer({ form, http2: true, who: 'client', of: 'received', after: after + 30, how: howOf(after >> 1) });
+      }
+    }
+  }
+  for (const call of calls.kinds) {
+    for (let nth = 1; nth <= MOST_CALLS; nth++) {
+      const [form, code] = [FORMS[nth % FORMS.length]!, CODES[nth % CODES.length]!];
+      if (!(await suffer({ form, http2: false, who: 'server', call, nth, code }))) {
+        break;
       }
     }
   }
   backend.close();
   const problem = await countersProblem(site);
   if (problem !== undefined) {
-    harms.push({ case: one, fault: { who: 'client', after: 0, how: 'close', form: 'plain' }, problem });
+    harms.push({ case: one, fault: { form: 'plain', http2: false, who: 'client', of: 'sent', after: 0, how: 'close' }, problem });
   }
   return { faults, harms };
 }

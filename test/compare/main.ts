@@ -1,12 +1,15 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { axes as allAxes } from './axes.js';
 import type { Case, SavedCase } from './case.js';
 import { compareConfigs } from './configs.js';
+import { FailingCalls, failingCallsOptions } from './failing-calls.js';
 import { sufferFaults } from './faults.js';
 import { generate } from './generate.js';
 import { Report } from './report.js';
 import { Runner } from './runner.js';
+import { Site } from './site.js';
 import { startSites } from './sites.js';
 
 const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N]
@@ -56,12 +59,15 @@ const scene = { teardown: (end: () => unknown) => void ends.unshift(end) };
 
 /** Lets somebody leave at each byte of each case, on one server. */
 async function faults(): Promise<number> {
-  const site = (await startSites(scene as never, [allAxes.find(({ name }) => name === 'pieces')!])).get('libuv')!;
+  const sockets = mkdtempSync(`${tmpdir()}/f-`);
+  scene.teardown(() => rmSync(sockets, { recursive: true }));
+  const site = await Site.start(scene as never, { name: 'libuv', engine: 'libuv', alerts: /./, ...failingCallsOptions(sockets) });
+  const calls = new FailingCalls(site.server, sockets);
   const cases = saved.length > 0 ? saved : Array.from({ length: Number(options.cases) }, (_, i) => generate(Number(options.seed), i));
   let count = 0;
   let harm = 0;
   for (const one of cases) {
-    const { faults, harms } = await sufferFaults(site, one);
+    const { faults, harms } = await sufferFaults(site, one, calls);
     count += faults;
     harm += harms.length;
     for (const { fault, problem } of harms.slice(0, 3)) {

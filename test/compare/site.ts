@@ -20,6 +20,11 @@ export interface SiteOptions {
   readonly nginx?: string;
   readonly engine?: 'libuv' | 'uring';
   readonly workers?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What each of its processes loads first. */
+  readonly preload?: string;
+  /** Further alerts that are expected. */
+  readonly alerts?: RegExp;
 }
 
 /** What of the access log is about one connection, and who waits for how many lines of it. */
@@ -48,7 +53,7 @@ export class Site {
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
 
-  static async start(scene: Scene, { name, nginx, engine, workers = 1 }: SiteOptions): Promise<Site> {
+  static async start(scene: Scene, { name, nginx, engine, workers = 1, env, preload, alerts }: SiteOptions): Promise<Site> {
     const { rsa } = certs();
     const main = [`worker_processes ${workers};`, ...(engine === undefined ? [] : [`net_engine ${engine};`])].join('\n');
     const conf = frame(main, rsa.cert, rsa.key);
@@ -59,7 +64,9 @@ export class Site {
       compatible: true,
       logLevel: 'warn',
       nginx,
-      expectAlerts: /open socket #\d+ left|"alias" cannot be used/,
+      ...(env === undefined ? {} : { env }),
+      ...(preload === undefined ? {} : { preload }),
+      expectAlerts: alerts ?? /open socket #\d+ left|"alias" cannot be used/,
     });
     mkdirSync(`${server.dir}/cases`);
     for (const folder of ['dav', 'store', 'store-temp']) {

@@ -59,8 +59,10 @@ export interface Scope<C extends object, R extends Subject> {
    * nothing in the scope share one settings object, so `finish` may use the block only where something is set.
    */
   readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergeContext) => void;
-  /** Checks across settings once all is read and merged; the last place that may fail. */
+  /** Checks across settings once all is read and merged; the last place that may fail, but for `linkLast`. */
   readonly link?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergeContext) => void;
+  /** The same after the `link` of all blocks, for what nginx checks when a block and all in it is done. */
+  readonly linkLast?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergeContext) => void;
 }
 
 /** The levels at which a module can keep settings. `upstream` is one `upstream {}` block. */

@@ -160,19 +160,21 @@ function link<R extends Subject>(
   };
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
-  visitMerged(registry, root, draft.prefix, (scopes, place) => {
-    const ctx = new BlockLinkContext(draft, place.block, checking, testing);
-    for (const { scope, number } of scopes) {
-      try {
-        scope.link?.(place.block.merged(number)!, ctx, place);
-      } catch (error) {
-        if (!(error instanceof ConfigError)) {
-          throw error;
+  for (const step of ['link', 'linkLast'] as const) {
+    visitMerged(registry, root, draft.prefix, (scopes, place) => {
+      const ctx = new BlockLinkContext(draft, place.block, checking, testing);
+      for (const { scope, number } of scopes) {
+        try {
+          scope[step]?.(place.block.merged(number)!, ctx, place);
+        } catch (error) {
+          if (!(error instanceof ConfigError)) {
+            throw error;
+          }
+          errors.push(error);
         }
-        errors.push(error);
       }
-    }
-  });
+    });
+  }
   for (const table of [tables.http, tables.stream]) {
     const warn = (message: string, pos: Pos | undefined): void => void draft.warnings.push({ level: 'warn', message, pos });
     table.bind((name, pos) => {

@@ -165,7 +165,8 @@ export function visitMerged<R extends Subject>(
     if (scopes === undefined) {
       const levels = levelsOf(context);
       scopes = registry.scopes.filter(
-        ({ scope, level, contexts }) => scope.link !== undefined && levels.includes(level) && (contexts & context) !== 0,
+        ({ scope, level, contexts }) =>
+          (scope.link !== undefined || scope.linkLast !== undefined) && levels.includes(level) && (contexts & context) !== 0,
       );
       checked.set(context, scopes);
     }

@@ -169,8 +169,10 @@ export const buffers = <K extends string, R extends Subject>(
 };
 
 /** The same where nothing uses them: the arguments are looked at all the same. */
-export const unusedBuffers = <R extends Subject>(_conf: object, node: DirectiveNode, ctx: ConfigContext<R>): void =>
+export const unusedBuffers = <R extends Subject>(_conf: object, node: DirectiveNode, ctx: ConfigContext<R>): void => {
+  rejectSecond(ctx);
   buffers<'unused', R>('unused')({}, node, ctx);
+};
 
 /** Permissions of files, such as `group:rw all:r`, as mode bits. nginx: ngx_conf_set_access_slot. */
 export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in K]: number | undefined }, R> => {
@@ -200,10 +202,20 @@ export const access = <K extends string, R extends Subject>(key: K): Set<{ [P in
 
 /**
  * For settings whose effect nginx ties to its own memory or event handling, and which Node decides itself: read and
- * checked only. Each of them stands in docs/compatibility.md.
+ * checked only. Each of them stands in docs/compatibility.md. `repeats`: a block may have several.
  */
-export const accepted = <R extends Subject>(check?: (ctx: ConfigContext<R>) => void): Set<object, R> =>
+export const accepted = <R extends Subject>(check?: (ctx: ConfigContext<R>) => void, repeats = false): Set<object, R> =>
   // The name tells a test which directives have no effect.
   function withoutEffect(_conf, _node, ctx) {
+    if (!repeats) {
+      rejectSecond(ctx);
+    }
     check?.(ctx);
   };
+
+/** Refuses a directive that its block has already. */
+function rejectSecond<R extends Subject>(ctx: ConfigContext<R>): void {
+  if (ctx.block.seen(ctx.node.name) !== undefined) {
+    ctx.reject('is duplicate');
+  }
+}

@@ -154,6 +154,9 @@ export const leastTimeModule = defineModule({
         in: In.UPSTREAM | In.STREAM_UPSTREAM,
         args: [1, 2],
         set(_conf, node, ctx) {
+          if (ctx.block.seen('least_time') !== undefined) {
+            ctx.reject('is duplicate');
+          }
           const [which, inflight] = node.args as [string, string | undefined];
           if (inflight !== undefined && inflight !== 'inflight') {
             ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });

@@ -255,7 +255,8 @@ export const processScope = defineScope<ProcessSettings>({
         }
         const masks = node.args[0] === 'auto' ? node.args.slice(1) : node.args;
         for (const [i, mask] of masks.entries()) {
-          const bad = /[^01]/.exec(mask);
+          // nginx reads it from its end.
+          const bad = /[^01 ](?=[01 ]*$)/.exec(mask);
           if (bad !== null) {
             ctx.fail(`invalid character "${bad[0]}" in "worker_cpu_affinity"`, { arg: i });
           }
@@ -325,7 +326,7 @@ export const processScope = defineScope<ProcessSettings>({
     pcre_jit: { in: In.MAIN, args: 'flag', set: accepted() },
     timer_resolution: { in: In.MAIN, args: 1, set: accepted() },
     debug_points: { in: In.MAIN, args: 1, set: accepted() },
-    thread_pool: { in: In.MAIN, args: [2, 3], set: accepted() },
+    thread_pool: { in: In.MAIN, args: [2, 3], set: accepted(undefined, true) },
     ssl_engine: {
       in: In.MAIN,
       args: 1,

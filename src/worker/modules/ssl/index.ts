@@ -25,7 +25,7 @@ export function makeSslModule<C extends ServerNames, D extends ServerNames>(
     main: defineSharedScope<object>({
       fields: {},
       directives: {},
-      link(_conf, ctx, { context, block }) {
+      linkLast(_conf, ctx, { context, block }) {
         const tlsOf = (server: Block): Readonly<TlsSettings> => ctx.settings(sslScope, server);
         if (!ctx.checking) {
           return;

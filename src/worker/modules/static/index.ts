@@ -34,13 +34,7 @@ const MIN_PIECE = 4 * 1024;
 const MAX_PIECE = 1024 * 1024;
 
 /** Checks the settings that Node or the kernel decides on. */
-const unused = (check?: (ctx: Context) => void) =>
-  accepted((ctx: Context) => {
-    if (ctx.block.seen(ctx.node.name) !== undefined) {
-      ctx.reject('is duplicate');
-    }
-    check?.(ctx);
-  });
+const unused = (check?: (ctx: Context) => void) => accepted(check);
 
 const scope = defineScope<Settings>({
   fields: {
