@@ -1,4 +1,5 @@
-// Packs the extension for Visual Studio Code: `node scripts/package-vscode.mjs [FILE]` writes dist-vscode/sluice.vsix unless told. It needs the
+// Packs the extension for Visual Studio Code: `node scripts/package-vscode.mjs [FILE]` writes dist-vscode/sluice.vsix unless told. It needs
+// the
 // checkout's packages, and no network.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -63,7 +64,10 @@ const files = [
   ['extension/package.json', `${JSON.stringify(manifest, null, 2)}\n`],
   ['extension/extension.js', outputFiles[0].contents],
   ['extension/LICENSE.txt', readFileSync(`${root}LICENSE`)],
-  ...['README.md', 'language-configuration.json', 'nginx.tmLanguage.json'].map((file) => [`extension/${file}`, readFileSync(folder + file)]),
+  ...['README.md', 'language-configuration.json', 'nginx.tmLanguage.json'].map((file) => [
+    `extension/${file}`,
+    readFileSync(folder + file),
+  ]),
 ];
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, zip(files));

@@ -1,5 +1,6 @@
 // What the rows about JavaScript run, here and in njs, whose own engine knows no destructuring. njs runs a module's outermost code anew
 // for each request: so there is none that costs anything.
+// biome-ignore lint/style/useNodejsImportProtocol: njs knows the short name alone.
 import crypto from 'crypto';
 
 function small(r) {

@@ -10,7 +10,10 @@ const PREFACE = 'PRI * ';
 /** Bytes that are sent one by one before the rest goes in one piece. */
 const BYTEWISE = 200;
 
-/** The backend of a case. It speaks HTTP/1, HTTP/2, FastCGI, SCGI, uwsgi or memcached's protocol, as it is spoken to, and keeps what it is asked. */
+/**
+ * The backend of a case. It speaks HTTP/1, HTTP/2, FastCGI, SCGI, uwsgi or memcached's protocol, as it is spoken to, and keeps what it is
+ * asked.
+ */
 export class Backend {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -72,8 +72,8 @@ t.test('a machine that comes later, one that was away, and a store that lost all
   const b = await startServer(t, { conf: conf(redis, 'b') });
   await becomes([a, b], 'one', '1');
   await b.stop();
-  await api(a, "PATCH", `{"one":null}`);
-  await api(a, "PATCH", `{"two":"22"}`);
+  await api(a, 'PATCH', `{"one":null}`);
+  await api(a, 'PATCH', `{"two":"22"}`);
   await b.start();
   await becomes([a, b], 'two', '22');
   await becomes([a, b], 'one', '');

@@ -1,4 +1,5 @@
-// Loaded by each of the server's processes before its own code: garbage is collected all the time, which takes a third of the process's time.
+// Loaded by each of the server's processes before its own code: garbage is collected all the time, which takes a third of the process's
+// time.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

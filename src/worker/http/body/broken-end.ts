@@ -2,7 +2,9 @@ import { FAILED } from '../../task/codes.js';
 import type { Source } from '../request/body-stage.js';
 import type { Request } from '../request/request.js';
 
-/** Stands in for the source of a response that cannot go on: what was passed on before reaches the client, which sees no end of the body. */
+/**
+ * Stands in for the source of a response that cannot go on: what was passed on before reaches the client, which sees no end of the body.
+ */
 export class BrokenEnd implements Source {
   readonly #source: Source | null;
   #flushed = false;

@@ -16,7 +16,8 @@ export function checkLater(tls: TlsConnection | undefined): CertificateCheck | n
 }
 
 /**
- * Asks for the status of the certificate of a client whose handshake is over. Calls back once it is known, perhaps at once. Returns null where
+ * Asks for the status of the certificate of a client whose handshake is over. Calls back once it is known, perhaps at once. Returns null
+ * where
  * nothing is asked, or not any more. nginx: ngx_ssl_ocsp_validate.
  */
 export function certificateCheck(tls: TlsConnection | undefined, server: ServerRuntime, done: () => void): CertificateCheck | null {

@@ -9,7 +9,10 @@ export const TABLE_CAPACITY = 4096;
 /** Bytes of instructions that may wait for a client that does not read them. */
 const MOST_WAITING = 64 * 1024;
 
-/** The streams on which we tell a client about the connection: what we take, when we go, what our decoder has read. nginx: ngx_http_v3_uni.c. */
+/**
+ * The streams on which we tell a client about the connection: what we take, when we go, what our decoder has read. nginx:
+ * ngx_http_v3_uni.c.
+ */
 export class OwnStreams implements QuicStreamHandler {
   readonly #c: Http3Connection;
   readonly #quic: QuicConnection;

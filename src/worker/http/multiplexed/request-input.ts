@@ -21,7 +21,9 @@ export interface InputStream {
   time(ms: number): void;
   /** It was in time. */
   stopTime(): void;
-  /** Somebody takes the body, and the client may send `room` bytes ahead; `held` wait, of `announced` in all or of an unknown number (-1). */
+  /**
+   * Somebody takes the body, and the client may send `room` bytes ahead; `held` wait, of `announced` in all or of an unknown number (-1).
+   */
   bodyWanted(room: number, announced: number, held: number): void;
   /** Somebody took so many bytes, and `held` wait. */
   bodyUsed(bytes: number, held: number): void;

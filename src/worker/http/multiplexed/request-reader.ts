@@ -311,7 +311,8 @@ export class RequestReader implements FieldSink, HostParts {
   }
 
   /**
-   * A request for a WebSocket becomes the one that HTTP/1.1 has for it, so that a configuration sees the same of both (RFC 8441, 4 and 5; RFC 9220).
+   * A request for a WebSocket becomes the one that HTTP/1.1 has for it, so that a configuration sees the same of both (RFC 8441, 4 and 5;
+   * RFC 9220).
    */
   #extendedConnect(protocol: string, ended: boolean): number {
     const head = this.#head;

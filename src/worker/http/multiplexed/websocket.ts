@@ -10,7 +10,8 @@ export const SWITCHING = 101;
 export const newKey = (): string => randomBytes(16).toString('base64');
 
 /**
- * The status for a client of HTTP/2 or HTTP/3 where HTTP/1.1 would have that of `r.out`; `key` is that of the WebSocket that it asked for, or empty.
+ * The status for a client of HTTP/2 or HTTP/3 where HTTP/1.1 would have that of `r.out`; `key` is that of the WebSocket that it asked for,
+ * or empty.
  * A status of 2xx would say that a WebSocket is there, and 101 does not exist (RFC 9113, 8.6).
  */
 export function answerOf(r: Request, key: string): number {

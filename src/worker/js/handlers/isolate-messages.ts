@@ -1,6 +1,8 @@
 import type { Import, Preload } from '../scripts.js';
 
-/** Places in the numbers that a thread shares with the worker: how often it has gone round, the last run that it has begun, its own number. */
+/**
+ * Places in the numbers that a thread shares with the worker: how often it has gone round, the last run that it has begun, its own number.
+ */
 export const BEAT = 0;
 export const BEGUN = 1;
 export const THREAD_ID = 2;

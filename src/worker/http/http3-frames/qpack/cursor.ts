@@ -54,7 +54,10 @@ export class Cursor {
     }
   }
 
-  /** A text behind its length, of at most `longest` bytes as it is sent; the bit above `prefix` says that it is in Huffman code. Leaves it in `text`. */
+  /**
+   * A text behind its length, of at most `longest` bytes as it is sent; the bit above `prefix` says that it is in Huffman code. Leaves it
+   * in `text`.
+   */
   string(prefix: number, longest: number): number {
     if (this.at >= this.end) {
       return READ.CUT_OFF;

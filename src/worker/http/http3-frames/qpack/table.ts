@@ -16,7 +16,9 @@ export const staticFields: readonly Field[] = STATIC_FIELDS.map(([name, value]) 
 /** The bytes that a field counts for beside those of its name and value (RFC 9204, 3.2.1). */
 const ENTRY = 32;
 
-/** The decoder's table: what the client's encoder put into it, by the order in which that was (RFC 9204, 3.2). nginx: ngx_http_v3_table.c. */
+/**
+ * The decoder's table: what the client's encoder put into it, by the order in which that was (RFC 9204, 3.2). nginx: ngx_http_v3_table.c.
+ */
 export class QpackTable extends FieldRing {
   /** The number of fields that were ever put into it. */
   inserted = 0;
