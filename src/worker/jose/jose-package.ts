@@ -1,4 +1,4 @@
-// The only file that imports jose. It is loaded with the first encrypted token.
+// The only file that imports jose. It is loaded where tokens are encrypted.
 import { createRequire } from 'node:module';
 import type * as JosePackage from 'jose';
 

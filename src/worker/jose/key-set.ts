@@ -16,11 +16,6 @@ export class KeySet {
     this.keys = keys;
     this.complaints = complaints;
   }
-
-  /** Whether a key of this name is there. */
-  has(id: string): boolean {
-    return this.keys.some((key) => key.id === id);
-  }
 }
 
 /** Reads a JSON Web Key Set, or one key by itself. Keys that cannot be used are left out; a text says why there is no set at all. */

@@ -5,6 +5,7 @@ import { trustedFetch } from '../../../src/worker/jwks/trusted-fetch.js';
 import { startOrigin } from '../../support/origin.js';
 import { keySet, sharedKey } from '../../support/tokens.js';
 
+const has = (set: RemoteKeySet, id: string): boolean => set.keys?.keys.some((key) => key.id === id) === true;
 const answered = (set: RemoteKeySet): Promise<void> => new Promise((resolve) => set.wait(resolve));
 
 t.test('a key that is not there has the set asked for again, but not at once', async (t) => {
@@ -18,7 +19,7 @@ t.test('a key that is not there has the set asked for again, but not at once', a
   t.ok(set.askForNewer(), 'who comes while it is asked for may wait');
   await answered(set);
   t.equal(origin.requests.length, 1);
-  t.ok(set.keys?.has('one'));
+  t.ok(has(set, 'one'));
   const first = set.keys;
   t.notOk(set.askForNewer(), 'it was just asked for');
   const { now } = performance;
@@ -32,8 +33,8 @@ t.test('a key that is not there has the set asked for again, but not at once', a
   origin.answer({ body: keySet(sharedKey('two', 'x')) });
   t.ok(set.askForNewer());
   await answered(set);
-  t.notOk(set.keys?.has('one'));
-  t.ok(set.keys?.has('two'));
+  t.notOk(has(set, 'one'));
+  t.ok(has(set, 'two'));
   let told = false;
   Object.assign(performance, { now: () => now.call(performance) + 40_000 });
   t.ok(set.askForNewer());

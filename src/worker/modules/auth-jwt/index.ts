@@ -4,6 +4,7 @@ import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { claimText, memberAt, memberNamed } from '../../jose/claims.js';
+import { josePackage } from '../../jose/jose-package.js';
 import { readUnverified, type TokenText } from '../../jose/unverified-token.js';
 import { VerifiedToken } from '../../jose/verified-token.js';
 import { variableName } from '../../lookup/variable-name.js';
@@ -27,6 +28,10 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
   }
   let checker = checkers.get(conf);
   if (checker === undefined) {
+    if (conf.type !== 'signed') {
+      // It is there before the first request that would have to wait for it.
+      josePackage();
+    }
     checker = new JwtChecker(conf, asked, [
       ...files.map((file) => new FileSource(file, keyCache)),
       ...requests.map((uri) => new RequestSource(uri, keyCache)),
