@@ -51,6 +51,8 @@ export class MemoryStream implements QuicStream {
     return ROOM - this.#unread;
   }
 
+  readonly pending = false;
+
   write(bytes: Uint8Array, end: boolean): void {
     if (this.resetCode !== undefined || this.#over) {
       return;

@@ -1,6 +1,7 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
 import { INFO } from '../../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
+import { setTimer } from '../../../shared/time/timer.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle } from '../../connections/idle-queue.js';
@@ -342,7 +343,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** Breaks a stream off once what it was given has left. */
   resetSoon(quic: QuicStream, code: number): void {
-    endOfTick.ask(AtTickEnd.FORGET, new LateReset(this, quic, code));
+    setTimer(resetLater, 1, this, quic, code, 0);
   }
 
   // ---------------------------------------------------------------- the end
@@ -458,25 +459,19 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 }
 
-/** Breaks a stream off behind its answer, which leaves at the end of this tick, or of the next one at the latest. */
-class LateReset implements TickTask {
-  readonly #c: Http3Connection;
-  readonly #quic: QuicStream;
-  readonly #code: number;
-  #ticks = 0;
+/** As often, and every so many milliseconds, is an answer looked after that has not left. */
+const LOOKS = 200;
+const LOOK_MS = 5;
 
-  constructor(connection: Http3Connection, quic: QuicStream, code: number) {
-    this.#c = connection;
-    this.#quic = quic;
-    this.#code = code;
+/** Breaks a stream off behind its answer. */
+function resetLater(c: Http3Connection, quic: QuicStream, code: number, looks: number): void {
+  if (!c.open) {
+    return;
   }
-
-  tickEnded(): void {
-    if (++this.#ticks < 2) {
-      endOfTick.ask(AtTickEnd.FORGET, this);
-    } else if (this.#c.open) {
-      this.#quic.reset(this.#code);
-    }
+  if (quic.pending && looks < LOOKS) {
+    setTimer(resetLater, LOOK_MS, c, quic, code, looks + 1);
+  } else {
+    quic.reset(code);
   }
 }
 

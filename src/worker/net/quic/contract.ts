@@ -61,6 +61,8 @@ export interface QuicStream {
   readonly unidirectional: boolean;
   /** How many bytes `write` should be given now: what the transport keeps for a stream is bounded. Zero or less while there is no room. */
   readonly room: number;
+  /** Something that was written, be it the end alone, has not left yet. */
+  readonly pending: boolean;
   /**
    * Takes bytes, however many, which the caller does not change until they were acknowledged (`room` has grown by them, or `finished`).
    * `end`: nothing follows. What comes after a reset is dropped.

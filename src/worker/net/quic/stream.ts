@@ -67,6 +67,10 @@ export class Stream implements QuicStream {
     return room;
   }
 
+  get pending(): boolean {
+    return !this.over && this.resetCode < 0 && this.send?.pending === true;
+  }
+
   write(bytes: Uint8Array, end: boolean): void {
     const { send } = this;
     if (send === undefined || this.resetCode >= 0 || send.fin || this.over) {
