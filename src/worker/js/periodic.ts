@@ -191,7 +191,32 @@ const NOBODY: Client = {
   sni: undefined,
 };
 
-/** What a periodic function is given. nginx: ngx_http_js_periodic_session. */
+/** What a periodic function is given. nginx: ngx_http_js_ext_periodic_session. */
+class PeriodicObject {
+  readonly #subject: PeriodicSubject;
+  #variables: object | undefined = undefined;
+  #rawVariables: object | undefined = undefined;
+
+  constructor(subject: PeriodicSubject) {
+    this.#subject = subject;
+  }
+
+  get variables(): object {
+    this.#variables ??= variablesOf(this.#subject);
+    return this.#variables;
+  }
+
+  get rawVariables(): object {
+    this.#rawVariables ??= rawVariablesOf(this.#subject);
+    return this.#rawVariables;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'PeriodicSession';
+  }
+}
+
+/** A call of a periodic function. nginx: ngx_http_js_periodic_session. */
 class PeriodicSession implements TaskOwner {
   readonly njs = true;
   readonly subject: PeriodicSubject;
@@ -207,12 +232,7 @@ class PeriodicSession implements TaskOwner {
     this.engineId = place.engineId;
     this.#done = done;
     this.#task = new Task(this, { settled: () => this.#over(), failed: () => this.#over() });
-    const { subject } = this;
-    this.#given = {
-      variables: variablesOf(subject),
-      rawVariables: rawVariablesOf(subject),
-      toString: () => '[object PeriodicSession]',
-    };
+    this.#given = new PeriodicObject(this.subject);
   }
 
   run(handler: ScriptFunction): void {

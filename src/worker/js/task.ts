@@ -303,10 +303,11 @@ export class Task {
   /** Ends the task: nothing of it runs any more. */
   cancel(): void {
     this.#over = true;
-    for (const reason of this.#left?.values() ?? []) {
-      this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
+    const left = this.#left;
+    if (left !== undefined) {
+      // What it is in the middle of may still come to them.
+      setImmediate(() => this.#reportLeft(left));
     }
-    this.#left = undefined;
     for (const timer of this.#timers ?? []) {
       clearTimeout(timer);
     }
@@ -315,6 +316,12 @@ export class Task {
       close();
     }
     this.#resources = undefined;
+  }
+
+  #reportLeft(left: ReadonlyMap<unknown, unknown>): void {
+    for (const reason of left.values()) {
+      this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(reason)}`);
+    }
   }
 
   /** Sets a timer that the task waits for. */
