@@ -178,7 +178,9 @@ const beside: readonly Rule[] = [
     name: 'interim responses of backends',
     told: '**Interim responses** (1xx)',
     axes: nginx,
-    when: ({ case: one }) => one.answer.interim !== undefined || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
+    // 103 is the one that both know.
+    when: ({ case: one }) =>
+      one.answer.interim?.some((text) => !text.startsWith('HTTP/1.1 103')) || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
     // What the client asked, and what the backend was asked first, is the same.
     what: /^(?!request 1 to the backend$|log 1: \$(request|request_uri|host|http_\w+|scheme|server_name|server_protocol|http2)$)/,
   },

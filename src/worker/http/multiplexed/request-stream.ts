@@ -159,7 +159,7 @@ export abstract class RequestStream<C extends KnownClient>
     if (this.closed || this.outClosed) {
       return;
     }
-    r.bytesSent += this.writeBare(status, fields, false);
+    this.#countHead(r, this.writeBare(status, fields, false));
     this.sendSoon();
   }
 
@@ -184,8 +184,7 @@ export abstract class RequestStream<C extends KnownClient>
     }
     const fin = r.headerOnly || (r.out.contentLength === 0 && !r.expectTrailers);
     this.outClosed = fin;
-    r.headerSize = this.writeHead(r, status, fin);
-    r.bytesSent += r.headerSize;
+    this.#countHead(r, this.writeHead(r, status, fin));
     if (!fin) {
       const pacer = makePacer(r);
       this.#pace = pacer === null ? null : new PacedPieces(this, pacer);
@@ -197,8 +196,7 @@ export abstract class RequestStream<C extends KnownClient>
   #refuse(r: Request, status: number): void {
     r.out.status = status;
     r.headerOnly = true;
-    r.headerSize = this.writeBare(status, NO_FIELDS, true);
-    r.bytesSent += r.headerSize;
+    this.#countHead(r, this.writeBare(status, NO_FIELDS, true));
     this.outClosed = true;
     this.sendSoon();
   }
@@ -255,7 +253,11 @@ export abstract class RequestStream<C extends KnownClient>
 
   #endResponse(r: Request): void {
     this.outClosed = true;
-    const size = this.writeEnd(r.out.trailers);
+    this.#countHead(r, this.writeEnd(r.out.trailers));
+  }
+
+  /** Counts bytes that are none of the body's. */
+  #countHead(r: Request, size: number): void {
     r.bytesSent += size;
     r.headerSize += size;
   }
