@@ -18,11 +18,16 @@ export class Chart {
   readonly #stacked: boolean;
   readonly #unit: (n: number) => string;
   readonly #label: string;
+  readonly #whole: boolean;
+  /** The ends of the axis of time, in seconds. */
+  #span: readonly [number, number] = [0, 1];
   #plot: uPlot | undefined = undefined;
   #data: [number[], ...number[][]] = [[]];
   #raw: readonly (readonly number[])[] = [];
 
-  constructor(label: string, lines: readonly Line[], unit: (n: number) => string, stacked: boolean) {
+  /** `whole`: the unit has no parts, as a connection has none. */
+  constructor(label: string, lines: readonly Line[], unit: (n: number) => string, stacked: boolean, whole = false) {
+    this.#whole = whole;
     this.#label = label;
     this.#lines = lines;
     this.#unit = unit;
@@ -43,8 +48,9 @@ export class Chart {
   }
 
   /** Shows these points: times in seconds, and a list for each line. */
-  update(at: readonly number[], lists: readonly (readonly number[])[]): void {
+  update(at: readonly number[], lists: readonly (readonly number[])[], span: readonly [number, number]): void {
     this.#raw = lists;
+    this.#span = span;
     this.#data = [[...at], ...(this.#stacked ? stack(lists) : lists.map((list) => [...list]))];
     const last = lists.map((list) => this.#unit(list.at(-1) ?? 0));
     this.#tell(last);
@@ -76,10 +82,13 @@ export class Chart {
         padding: [8, 8, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: !this.#stacked } },
-        scales: { y: { range: (_u, _min, max) => [0, Number.isFinite(max) && max > 0 ? max * 1.1 : 1] } },
+        scales: {
+          x: { range: () => [...this.#span] },
+          y: { range: (_u, _min, max) => [0, Number.isFinite(max) && max > 0 ? max * 1.1 : this.#whole ? 4 : 1] },
+        },
         axes: [
           { ...axis, space: 70, size: 32, values: times },
-          { ...axis, size: 64, values: (_u, all) => all.map((n) => this.#unit(n)) },
+          { ...axis, size: 64, ...(this.#whole ? { incrs: WHOLE } : {}), values: (_u, all) => all.map((n) => this.#unit(n)) },
         ],
         // The tallest area of a stack is drawn first, and the others over it.
         series: [{}, ...(this.#stacked ? [...shown].reverse() : shown)],
@@ -107,6 +116,9 @@ export class Chart {
     return { width: Math.max(200, this.#place.clientWidth), height: this.#place.clientHeight || 210 };
   }
 }
+
+/** Steps of an axis without parts. */
+const WHOLE = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((n) => n * 10 ** power));
 
 /** The sums from the first list on; the greatest first, as they are drawn. */
 function stack(lists: readonly (readonly number[])[]): number[][] {

@@ -35,10 +35,35 @@ export function section(
 /** A cell: its text, and how it looks; or an element that shows it. */
 export type Cell = string | { readonly text: string; readonly look?: string } | { readonly key: string; readonly make: () => Node };
 
+type Rows = readonly (readonly [key: string, cells: readonly Cell[]])[];
+
 export interface Column {
   readonly title: string;
   /** Left-aligned, or wrapped. */
   readonly look?: 'text' | 'text wrap';
+}
+
+/** What all tables show: rows with this text, and of those, rows with a failure, if that is asked for. */
+const shownRows = { text: '', failed: false };
+
+export function filterTables(text: string, failed: boolean): void {
+  shownRows.text = text.trim().toLowerCase();
+  shownRows.failed = failed;
+}
+
+const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : 'text' in cell ? cell.text : cell.key);
+const isBad = (cell: Cell): boolean => typeof cell === 'object' && ('text' in cell ? cell.look === 'bad' : cell.key.startsWith('bad '));
+
+const FACTORS: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, B: 1e9, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, s: 1e3, ms: 1 };
+
+/** Texts in their order: numbers with their units by size, others by their letters. */
+function compare(a: string, b: string): number {
+  const number = (text: string): number => {
+    const [, n, unit = ''] = /^(-?[\d.,]+) ?([A-Za-z]*)/.exec(text) ?? [];
+    return n === undefined ? Number.NaN : Number(n.replaceAll(',', '')) * (FACTORS[unit] ?? 1);
+  };
+  const [x, y] = [number(a), number(b)];
+  return Number.isNaN(x) || Number.isNaN(y) ? Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a.localeCompare(b) : x - y;
 }
 
 /** A table whose rows stay the same elements from one update to the next: whoever works with the keyboard keeps the place. */
@@ -49,19 +74,36 @@ export class Table {
   readonly #rows = new Map<string, { readonly row: HTMLElement; readonly shown: string[] }>();
   readonly #empty: HTMLElement;
   readonly #scroll: HTMLElement;
+  readonly #heads: readonly HTMLElement[];
+  readonly #none: string;
+  #all: Rows = [];
+  /** The column that rows are sorted by, and whether the greatest comes first. */
+  #sorted: { readonly column: number; readonly down: boolean } | undefined = undefined;
 
   constructor(label: string, columns: readonly Column[], empty: string) {
     this.#columns = columns;
     this.#body = el('tbody');
-    const head = el('tr', {}, ...columns.map(({ title, look }) => el('th', { scope: 'col', class: look ?? '' }, headingOf(title))));
+    this.#heads = columns.map(({ title, look }, i) => {
+      if (title.startsWith('(')) {
+        return el('th', { scope: 'col', class: look ?? '' }, headingOf(title));
+      }
+      const button = el('button', { type: 'button', class: 'sort' }, title);
+      button.addEventListener('click', () => this.#sortBy(i));
+      return el('th', { scope: 'col', class: look ?? '' }, button);
+    });
+    const head = el('tr', {}, ...this.#heads);
     const table = el('table', {}, el('caption', { class: 'hidden' }, label), el('thead', {}, head), this.#body);
     this.#scroll = el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, table);
+    this.#none = empty;
     this.#empty = el('p', { class: 'empty' }, empty);
     this.root = el('div', {}, this.#scroll, this.#empty);
   }
 
   /** Shows these rows: a key, and the cells; the first one is the row's heading. */
-  update(rows: readonly (readonly [key: string, cells: readonly Cell[]])[]): void {
+  update(all: Rows): void {
+    this.#all = all;
+    const rows = this.#chosen(all);
+    setText(this.#empty, all.length > 0 ? 'No row is like this.' : this.#none);
     this.#scroll.hidden = rows.length === 0;
     this.#empty.hidden = rows.length > 0;
     const keys = new Set(rows.map(([key]) => key));
@@ -90,6 +132,31 @@ export class Table {
         this.#show(known.row.children[i] as HTMLElement, known.shown, i, cell);
       }
     }
+  }
+
+  #chosen(all: Rows): Rows {
+    const { text, failed } = shownRows;
+    const rows = all.filter(
+      ([, cells]) => (text === '' || cells.some((cell) => textOf(cell).toLowerCase().includes(text))) && (!failed || cells.some(isBad)),
+    );
+    const by = this.#sorted;
+    const order = by === undefined ? 0 : by.down ? -1 : 1;
+    return by === undefined ? rows : rows.sort(([, a], [, b]) => order * compare(textOf(a[by.column]!), textOf(b[by.column]!)));
+  }
+
+  /** First the greatest number or the first name, then the other way round, then as it was. */
+  #sortBy(column: number): void {
+    const down = column > 0;
+    const was = this.#sorted;
+    this.#sorted = was?.column !== column ? { column, down } : was.down === down ? { column, down: !down } : undefined;
+    for (const [i, head] of this.#heads.entries()) {
+      if (this.#sorted?.column === i) {
+        head.setAttribute('aria-sort', this.#sorted.down ? 'descending' : 'ascending');
+      } else {
+        head.removeAttribute('aria-sort');
+      }
+    }
+    this.update(this.#all);
   }
 
   #show(at: HTMLElement, shown: string[], i: number, cell: Cell): void {

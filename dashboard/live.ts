@@ -1,10 +1,9 @@
+import { type Figures, figuresBetween, figuresOfPast } from './figures.js';
 import { quantile } from './numbers.js';
-import type { Series, State, Zone } from './types.js';
+import type { Past, Series, State, Zone } from './types.js';
 
 /** So many points of two seconds are kept for the live charts. */
 const POINTS = 150;
-/** Rates in tables are those of this many points. */
-const WINDOW = 3;
 
 interface Totals {
   readonly classes: number[];
@@ -16,6 +15,10 @@ interface Totals {
 /** What the page has seen since it was opened: rates come from differences. */
 export class Live {
   readonly #states: State[] = [];
+  /** What the server has told of the past, where the window is longer than what the page has seen. */
+  past: Past | undefined = undefined;
+  /** The lists of the charts that are shown. */
+  shown: Series;
   readonly series: Series = {
     step: 2,
     at: [],
@@ -26,10 +29,14 @@ export class Live {
     sent: [],
   };
 
+  constructor() {
+    this.shown = this.series;
+  }
+
   add(state: State): void {
     const before = this.#states.at(-1);
     this.#states.push(state);
-    if (this.#states.length > WINDOW + 1) {
+    if (this.#states.length > POINTS + 1) {
       this.#states.shift();
     }
     if (before === undefined || state.now <= before.now) {
@@ -58,7 +65,18 @@ export class Live {
     add(series.sent, Math.max(0, now.sent - was.sent) / seconds);
   }
 
-  /** How much a number grows a second, by the last few states. */
+  /** All figures of the window that is shown. */
+  get figures(): Figures {
+    const seen = figuresBetween(this.#states[0]!, this.#states.at(-1)!);
+    return this.past === undefined ? seen : figuresOfPast(this.past, seen.locations);
+  }
+
+  /** What the page has seen itself, for what the server keeps no past of. */
+  get seen(): Pick<Figures, 'name' | 'seconds' | 'locations'> {
+    return figuresBetween(this.#states[0]!, this.#states.at(-1)!);
+  }
+
+  /** How much a number grows a second, by what the page has seen. */
   rate(of: (state: State) => number | undefined): number {
     const [first, last] = [this.#states[0], this.#states.at(-1)];
     if (first === undefined || last === undefined || first.now >= last.now) {
@@ -68,7 +86,7 @@ export class Live {
     return a === undefined || b === undefined ? 0 : (Math.max(0, b - a) / (last.now - first.now)) * 1000;
   }
 
-  /** How much a list of numbers grew in the last few states. */
+  /** How much a list of numbers grew in what the page has seen. */
   growth(of: (state: State) => readonly number[] | undefined): number[] {
     const [first, last] = [this.#states[0], this.#states.at(-1)];
     const [a, b] = [first === undefined ? undefined : of(first), last === undefined ? undefined : of(last)];

@@ -1,5 +1,5 @@
 import { Chart } from './charts.js';
-import { el, section, setText } from './dom.js';
+import { el, filterTables, section, setText } from './dom.js';
 import { Live } from './live.js';
 import { bytes, count, rate, span, time } from './numbers.js';
 import { statePart, tilesPart } from './overview.js';
@@ -19,6 +19,8 @@ import { keyvalsPart, streamServersPart, streamUpstreamsPart } from './stream-se
 import type { Series, State } from './types.js';
 
 const EVERY = 2000;
+/** Seconds that the charts of what the page has seen are long. */
+const SEEN = 300;
 /** The charts of the past are asked for anew after so many states. */
 const HISTORY_EVERY = 5;
 const RANGES = [
@@ -34,6 +36,7 @@ const live = new Live();
 let range = 0;
 let paused = false;
 let asked = 0;
+let latest: State | undefined;
 
 // ---------------------------------------------------------------- changes
 
@@ -126,6 +129,7 @@ const charts = {
     ],
     count,
     true,
+    true,
   ),
   traffic: new Chart(
     'Traffic',
@@ -147,11 +151,23 @@ for (const name of ['classes', 'times', 'connections', 'traffic'] as const) {
 }
 main.append(...parts.slice(2).map(({ root }) => root));
 
-function drawCharts(series: Series): void {
-  charts.classes.update(series.at, series.classes.slice(1, 5));
-  charts.times.update(series.at, series.quantiles);
-  charts.connections.update(series.at, series.connections);
-  charts.traffic.update(series.at, [series.sent, series.received]);
+/** Shows what the page has seen itself, or the past: in charts whose axes are as long as the range that was chosen, and in all figures. */
+function show(series: Series): void {
+  live.shown = series;
+  live.past = series.past;
+  const to = Math.max(series.at.at(-1) ?? 0, Date.now() / 1000 - series.step);
+  const span = [to - (range === 0 ? SEEN : range), to] as const;
+  charts.classes.update(series.at, series.classes.slice(1, 5), span);
+  charts.times.update(series.at, series.quantiles, span);
+  charts.connections.update(series.at, series.connections, span);
+  charts.traffic.update(series.at, [series.sent, series.received], span);
+}
+
+function updateParts(state: State): void {
+  latest = state;
+  for (const part of parts) {
+    part.update(state, live);
+  }
 }
 
 // ---------------------------------------------------------------- numbers
@@ -175,15 +191,13 @@ async function refresh(): Promise<void> {
     byId('about'),
     `${state.version} · up to date ${new Date(state.now).toLocaleTimeString('en-GB')} · loaded ${span(state.now - state.service.loadedAt)} ago`,
   );
-  for (const part of parts) {
-    part.update(state, live);
-  }
   byId('ranges').hidden = !state.history;
   if (range === 0) {
-    drawCharts(live.series);
+    show(live.series);
   } else if (asked++ % HISTORY_EVERY === 0) {
     await refreshHistory();
   }
+  updateParts(state);
 }
 
 async function refreshHistory(): Promise<void> {
@@ -191,7 +205,7 @@ async function refreshHistory(): Promise<void> {
   const answer = await fetch(`history?range=${wanted}`, { cache: 'no-store' });
   const series: Series | null = answer.ok ? await answer.json() : null;
   if (series !== null && wanted === range) {
-    drawCharts(series);
+    show(series);
   }
 }
 
@@ -209,14 +223,21 @@ for (const [id, label, seconds] of RANGES) {
   input.addEventListener('change', () => {
     range = seconds;
     asked = 0;
-    if (range === 0) {
-      drawCharts(live.series);
-    } else {
-      void refreshHistory();
-    }
+    void (range === 0 ? Promise.resolve(show(live.series)) : refreshHistory()).then(() => latest && updateParts(latest));
   });
   byId('ranges').append(el('label', { for: `range-${id}` }, input, label));
 }
+
+const find = byId('find') as HTMLInputElement;
+const failed = byId('failed') as HTMLInputElement;
+const filter = (): void => {
+  filterTables(find.value, failed.checked);
+  if (latest !== undefined) {
+    updateParts(latest);
+  }
+};
+find.addEventListener('input', filter);
+failed.addEventListener('change', filter);
 
 byId('pause').addEventListener('click', (event) => {
   paused = !paused;

@@ -1,10 +1,10 @@
 import { sparkline } from './charts.js';
 import { el, setText } from './dom.js';
-import type { Live } from './live.js';
-import { bytes, count, percent, rate, time } from './numbers.js';
+import type { Figures } from './figures.js';
+import { bytes, count, percent, quantile, rate, time } from './numbers.js';
 import { problemsOf } from './problems.js';
 import type { Part } from './sections.js';
-import type { Series } from './types.js';
+import type { Series, State } from './types.js';
 
 /** The first thing to read: whether all is well. */
 export function statePart(): Part {
@@ -32,82 +32,90 @@ export function statePart(): Part {
 
 interface Tile {
   readonly name: string;
-  readonly value: (series: Series, live: Live) => readonly [value: string, unit: string, note: string, look?: string];
+  readonly value: (series: Series, figures: Figures, state: State) => readonly [value: string, unit: string, note: string, look?: string];
   readonly points: (series: Series) => readonly number[];
 }
 
-const last = (list: readonly number[]): number => list.at(-1) ?? 0;
+const answered = (classes: readonly number[]): number => classes.reduce((sum, n) => sum + n, 0);
 const added = (lists: readonly (readonly number[])[]): number[] =>
   (lists[0] ?? []).map((_, i) => lists.reduce((sum, list) => sum + (list[i] ?? 0), 0));
 
 const TILES: readonly Tile[] = [
   {
     name: 'Requests',
-    value: ({ classes }) => [rate(last(added(classes))), '/s', ''],
+    value: (_series, { total, seconds }) => [
+      rate((answered(total.classes) + total.lost) / seconds),
+      '/s',
+      `${count(total.requests)} in all`,
+    ],
     points: ({ classes }) => added(classes),
   },
   {
     name: 'Errors (5xx)',
-    value({ classes }) {
-      const all = last(added(classes.slice(0, 5)));
-      const share = all === 0 ? 0 : last(classes[4]!) / all;
-      const clients = all === 0 ? 0 : last(classes[3]!) / all;
-      return [percent(share), '', `4xx ${percent(clients)}`, share >= 0.01 ? 'bad' : ''];
+    value(_series, { total: { classes } }) {
+      const all = answered(classes);
+      const share = (i: number): number => (all === 0 ? 0 : classes[i]! / all);
+      return [percent(share(4)), '', `4xx ${percent(share(3))}`, share(4) >= 0.01 ? 'bad' : ''];
     },
     points: ({ classes }) => classes[4]!,
   },
   {
     name: 'Response time, p95',
-    value: ({ quantiles }) => [time(last(quantiles[1]!)), '', `p50 ${time(last(quantiles[0]!))}, p99 ${time(last(quantiles[2]!))}`],
+    value(_series, { total: { buckets } }) {
+      const of = (q: number): string => time(quantile(buckets, q));
+      return [of(0.95), '', `p50 ${of(0.5)}, p99 ${of(0.99)}`];
+    },
     points: ({ quantiles }) => quantiles[1]!,
   },
   {
-    name: 'Connections',
-    value: ({ connections }) => [
-      count(last(added(connections))),
+    name: 'Connections now',
+    value: (_series, _figures, { connections: { active, idle } }) => [
+      count(active + idle),
       '',
-      `${count(last(connections[0]!))} active, ${count(last(connections[1]!))} idle`,
+      `${count(active)} active, ${count(idle)} idle`,
     ],
     points: ({ connections }) => added(connections),
   },
   {
     name: 'Sent',
-    value: ({ sent, received }) => {
-      const [value, unit] = bytes(last(sent)).split(' ') as [string, string];
-      return [value, `${unit}/s`, `received ${bytes(last(received))}/s`];
+    value(_series, { total, seconds }) {
+      const [value, unit] = bytes(total.sent / seconds).split(' ') as [string, string];
+      return [value, `${unit}/s`, `received ${bytes(total.received / seconds)}/s`];
     },
     points: ({ sent }) => sent,
   },
 ];
 
-/** The most important numbers of this moment. */
+/** The most important numbers of the window. */
 export function tilesPart(): Part {
   const root = el('dl', { class: 'tiles' });
   const shown = TILES.map((tile) => {
     const value = el('span');
+    const window = el('span');
     const unit = el('small');
     const note = el('div', { class: 'soft' });
     const spark = el('div');
     const box = el(
       'div',
       { class: 'tile' },
-      el('dt', {}, tile.name),
+      el('dt', {}, tile.name, window),
       el('dd', {}, el('div', { class: 'value' }, value, unit), note, spark),
     );
     root.append(box);
-    return { tile, value, unit, note, spark, box };
+    return { tile, value, unit, note, spark, box, window };
   });
   return {
     root,
-    update(_state, live) {
-      const { series } = live;
-      for (const { tile, value, unit, note, spark, box } of shown) {
-        const [text, word, more, look] = tile.value(series, live);
+    update(state, live) {
+      const { shown: series, figures } = live;
+      for (const { tile, value, unit, note, spark, box, window } of shown) {
+        const [text, word, more, look] = tile.value(series, figures, state);
+        setText(window, tile.name.endsWith('now') ? '' : `, ${figures.name}`);
         setText(value, text);
         setText(unit, word);
         setText(note, more || ' ');
         box.className = `tile ${look ?? ''}`;
-        spark.replaceChildren(sparkline(tile.points(series).slice(-60)));
+        spark.replaceChildren(sparkline(tile.points(series).slice(-300)));
       }
     },
   };

@@ -29,12 +29,11 @@ export function problemsOf(state: State, live: Live): Problem[] {
       found.push({ look: left < VERY_SOON ? 'bad' : 'warn', text: `certificate ${subject || server} ${when}` });
     }
   }
-  const sum = (of: (zone: State['servers'][string]) => number) => (seen: State) =>
-    Object.values(seen.servers).reduce((all, zone) => all + of(zone), 0);
-  const errors = live.rate(sum(({ responses }) => responses['5xx']));
-  const all = live.rate(sum(({ responses }) => responses.total));
+  const { figures } = live;
+  const errors = figures.total.classes[4]!;
+  const all = figures.total.classes.reduce((sum, n) => sum + n, 0);
   if (errors > 0 && errors / all >= 0.01) {
-    found.push({ look: 'bad', text: `${percent(errors / all)} of responses are 5xx` });
+    found.push({ look: 'bad', text: `${percent(errors / all)} of responses are 5xx, ${figures.name}` });
   }
   for (const zone of state.zones) {
     if (zone.size > 0 && zone.used / zone.size > 0.9 && !zone.kind.endsWith('_cache')) {

@@ -1,7 +1,8 @@
 import { bar, type Cell, el, pill, section, setText, Table } from './dom.js';
+import { type Figures, NOTHING } from './figures.js';
 import type { Live } from './live.js';
 import { bytes, count, percent, quantile, rate, span, time } from './numbers.js';
-import type { Cache, Group, Limit, Peer, Responses, State, Zone } from './types.js';
+import type { Cache, Group, Limit, Peer, State, Zone } from './types.js';
 
 /** A part of the page. It is shown where it has something to show. */
 export interface Part {
@@ -15,17 +16,12 @@ export type Ask = (question: { title: string; text: string; yes: string; change:
 export const grey = (n: number): Cell => ({ text: count(n), look: n === 0 ? 'zero' : '' });
 export const alarming = (n: number, look: 'bad' | 'warn'): Cell => ({ text: count(n), look: n === 0 ? 'zero' : look });
 
-function classBar(responses: Responses): Cell {
-  const { total } = responses;
-  const share = (name: '2xx' | '3xx' | '4xx' | '5xx'): number => (total === 0 ? 0 : responses[name] / total);
-  const label = (['2xx', '3xx', '4xx', '5xx'] as const).map((name) => `${name} ${percent(share(name))}`).join(', ');
+function classBar(classes: readonly number[]): Cell {
+  const total = classes.reduce((sum, n) => sum + n, 0);
+  const share = (i: number): number => (total === 0 ? 0 : classes[i]! / total);
+  const label = [1, 2, 3, 4].map((i) => `${i + 1}xx ${percent(share(i))}`).join(', ');
   return bar(
-    [
-      [share('2xx'), 'b2'],
-      [share('3xx'), 'b3'],
-      [share('4xx'), 'b4'],
-      [share('5xx'), 'b5'],
-    ],
+    [1, 2, 3, 4].map((i) => [share(i), `b${i + 1}`] as const),
     label,
   );
 }
@@ -56,27 +52,28 @@ export function zonesPart(kind: 'servers' | 'locations'): Part {
     update(state, live) {
       const all = Object.entries(state[kind]);
       root.hidden = kind === 'locations' && all.length === 0;
-      setText(note, `${all.length}`);
-      table.update(all.map(([name, zone]) => [name, zoneCells(name, zone, kind, live)]));
+      // The server keeps no past of locations.
+      const figures = kind === 'servers' || live.past === undefined ? live.figures : { ...live.figures, ...live.seen };
+      setText(note, `${all.length}, ${figures.name}`);
+      table.update(all.map(([name, zone]) => [name, zoneCells(name, zone, kind, figures)]));
     },
   };
 }
 
-function zoneCells(name: string, zone: Zone, kind: 'servers' | 'locations', live: Live): Cell[] {
-  const { responses } = zone;
-  const counts = live.growth((state) => state[kind][name]?.buckets);
+function zoneCells(name: string, zone: Zone, kind: 'servers' | 'locations', figures: Figures): Cell[] {
+  const { requests, classes, buckets, received, sent } = figures[kind].get(name) ?? NOTHING;
   return [
     name,
-    rate(live.rate((state) => state[kind][name]?.requests)),
+    rate(requests / figures.seconds),
     ...(kind === 'servers' ? [grey(zone.processing ?? 0)] : []),
-    count(zone.requests),
-    classBar(responses),
-    alarming(responses['4xx'], 'warn'),
-    alarming(responses['5xx'], 'bad'),
-    time(quantile(counts, 0.5)),
-    time(quantile(counts, 0.95)),
-    bytes(zone.received),
-    bytes(zone.sent),
+    count(requests),
+    classBar(classes),
+    alarming(classes[3]!, 'warn'),
+    alarming(classes[4]!, 'bad'),
+    time(quantile(buckets, 0.5)),
+    time(quantile(buckets, 0.95)),
+    bytes(received),
+    bytes(sent),
   ];
 }
 
@@ -98,8 +95,9 @@ export function upstreamsPart(ask: Ask): Part {
     update(state, live) {
       const all = Object.entries(state.upstreams);
       root.hidden = all.length === 0;
+      const { figures } = live;
       const peers = all.flatMap(([, group]) => group.peers);
-      setText(note, `${peers.filter(({ state: is }) => is === 'up').length} of ${peers.length} servers up`);
+      setText(note, `${peers.filter(({ state: is }) => is === 'up').length} of ${peers.length} servers up, ${figures.name}`);
       for (const [name, shown] of groups) {
         if (state.upstreams[name] === undefined) {
           shown.root.remove();
@@ -114,7 +112,7 @@ export function upstreamsPart(ask: Ask): Part {
         }
         const idle = group.keepalive > 0 ? `, ${count(group.keepalive)} idle connections` : '';
         setText(shown.note, `${group.zone === undefined ? 'no zone' : `zone ${group.zone}`}${idle}`);
-        shown.table.update(group.peers.map((peer) => [`${peer.id}`, peerCells(state, live, name, group, peer, ask)]));
+        shown.table.update(group.peers.map((peer) => [`${peer.id}`, peerCells(state, figures, name, group, peer, ask)]));
       }
     },
   };
@@ -145,29 +143,28 @@ function groupTable(name: string): { root: HTMLElement; note: HTMLElement; table
   return { root: el('div', {}, el('h3', {}, name, ' ', note), table.root), note, table };
 }
 
-function peerCells(state: State, live: Live, group: string, { zone }: Group, peer: Peer, ask: Ask): Cell[] {
+function peerCells(state: State, figures: Figures, group: string, { zone }: Group, peer: Peer, ask: Ask): Cell[] {
   const [look, word] = PEER_LOOKS[peer.state];
   const since = peer.downstart === undefined ? '' : ` ${span(state.now - Date.parse(peer.downstart))}`;
   const { checks, fails } = peer.health_checks;
-  const mean = live.rate((seen) => find(seen, group, peer.id)?.requests);
+  const { requests, classes, lost, time: milliseconds, buckets } = figures.peers.get(peer.meter) ?? NOTHING;
+  const answered = classes.reduce((sum, n) => sum + n, 0);
   return [
     `${peer.server}${peer.backup ? ' (backup)' : ''}`,
     pill(`${word}${since}`, look),
-    rate(mean),
+    rate(requests / figures.seconds),
     grey(peer.active),
-    count(peer.requests),
-    classBar(peer.responses),
-    alarming(peer.responses['5xx'], 'bad'),
-    alarming(peer.fails, 'bad'),
-    time(peer.response_time ?? 0),
-    time(peer.p95),
+    count(requests),
+    classBar(classes),
+    alarming(classes[4]!, 'bad'),
+    alarming(lost, 'bad'),
+    time(answered === 0 ? 0 : milliseconds / answered),
+    time(quantile(buckets, 0.95)),
     checks === 0 ? { text: '–', look: 'zero' } : { text: `${count(fails)} of ${count(checks)} failed`, look: fails === 0 ? '' : 'warn' },
     `${peer.weight}`,
     !state.write || zone === undefined ? '' : requestPeerButton(group, peer, ask),
   ];
 }
-
-const find = (state: State, group: string, id: number): Peer | undefined => state.upstreams[group]?.peers.find((peer) => peer.id === id);
 
 /** A button that does something with a server of a group: what it is called, what that brings about, and what the API is told. */
 export function peerButton(ask: Ask, word: string, group: string, server: string, text: string, change: object): Cell {
@@ -374,20 +371,21 @@ export function tlsPart(): Part {
   };
 }
 
-/** Why requests failed in the last hour. */
+/** Why requests failed. */
 export function reasonsPart(): Part {
   const { root, note, body } = section('reasons', 'Why requests failed');
   const table = new Table(
     'Reasons of errors',
-    [{ title: 'Reason', look: 'text wrap' }, { title: 'last hour' }],
-    'No errors of the server itself in the last hour.',
+    [{ title: 'Reason', look: 'text wrap' }, { title: 'requests' }],
+    'No errors of the server itself.',
   );
   body.append(table.root);
   return {
     root,
-    update({ reasons, history }) {
+    update({ history }, live) {
+      const { reasons, name } = live.figures;
       root.hidden = !history;
-      setText(note, 'errors that the server itself answered with');
+      setText(note, `errors that the server itself answered with, ${live.past === undefined ? 'last 5 min' : name}`);
       table.update(reasons.slice(0, 12).map(({ reason, count: n }) => [reason, [reason, count(n)]]));
     },
   };

@@ -34,6 +34,11 @@ export interface Peer {
   readonly responses: Responses;
   readonly response_time?: number;
   readonly p95: number;
+  /** Milliseconds in all. */
+  readonly time: number;
+  readonly buckets: readonly number[];
+  /** The name of its counts in the history. */
+  readonly meter: string;
   readonly fails: number;
   readonly unavail: number;
   readonly health_checks: { readonly checks: number; readonly fails: number; readonly last_passed?: boolean };
@@ -162,9 +167,19 @@ export interface State {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 }
 
+/** What happened in all the time of a chart, by name: rows as the history keeps them. */
+export interface Past {
+  readonly seconds: number;
+  readonly servers: Named<readonly number[]>;
+  readonly peers: Named<readonly number[]>;
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
 /** Charts of the past; lists have one number an interval. */
 export interface Series {
   readonly step: number;
+  /** Undefined for what the page has seen itself. */
+  readonly past?: Past;
   readonly at: number[];
   readonly classes: number[][];
   readonly quantiles: number[][];

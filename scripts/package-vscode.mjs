@@ -1,6 +1,5 @@
-// Packs the extension for Visual Studio Code: `node scripts/package-vscode.mjs [FILE]` writes dist-vscode/sluice.vsix unless told. It needs
-// the
-// checkout's packages, and no network.
+// Packs the extension for Visual Studio Code: `node scripts/package-vscode.mjs [FILE]` writes dist-vscode/sluice.vsix unless told.
+// It needs the packages of the checkout, and no network.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

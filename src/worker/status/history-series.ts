@@ -1,6 +1,6 @@
 import type { StatusHistory } from './history.js';
 import { COARSE, FINE } from './history.js';
-import { quantiles, type Sample, SERVER_TIMES } from './history-sample.js';
+import { join, quantiles, type Sample, SERVER_TIMES } from './history-sample.js';
 import { utf8 } from './source.js';
 
 /** What charts show of a range: one list a series, one number an interval. Times are milliseconds, rates are per second. */
@@ -45,6 +45,21 @@ export function seriesOf(history: StatusHistory, range: number, now: number): Se
     servers: byName(shown, 'servers', (row) => rate(row?.[0])),
     peers: byName(shown, 'peers', (row) => rate(row?.[0])),
     caches: byName(shown, 'caches', (row) => (row === undefined || row[1] === 0 ? null : Math.round((row[0]! / row[1]!) * 1000) / 1000)),
+  };
+}
+
+/** What happened in the last `range` seconds in all, by name. */
+export function pastOf(history: StatusHistory, range: number, now: number): object {
+  const step = range > FINE_RANGE ? COARSE : FINE;
+  const samples = history.read(step, now - range).map(([, sample]) => sample);
+  const { servers, peers } = join(samples);
+  const named = (rows: Readonly<Record<string, number[]>>): object =>
+    Object.fromEntries(Object.entries(rows).map(([name, row]) => [utf8(name), row]));
+  return {
+    seconds: Math.max(step, samples.length * step),
+    servers: named(servers),
+    peers: named(peers),
+    reasons: reasonsSince(history, now - range),
   };
 }
 

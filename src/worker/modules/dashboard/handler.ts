@@ -8,7 +8,7 @@ import { METHOD } from '../../http/syntax/method.js';
 import { forOperators, OperatorAccess } from '../../status/access.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
 import { historyOf } from '../../status/history.js';
-import { seriesOf } from '../../status/history-series.js';
+import { pastOf, seriesOf } from '../../status/history-series.js';
 import type { StatusSource } from '../../status/source.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { changeText } from './changes.js';
@@ -65,8 +65,9 @@ export function serveDashboard(write: boolean, source: StatusSource, location: L
 function historyText(r: Request): string {
   const { history } = historyOf(r.http);
   const asked = Number(queryValue(r.args, 'range'));
+  const now = Math.floor(Date.now() / 1000);
   const range = asked > 0 && asked <= LONGEST_RANGE ? asked : 3600;
-  return JSON.stringify(history === undefined ? null : seriesOf(history, range, Math.floor(Date.now() / 1000)));
+  return JSON.stringify(history === undefined ? null : { ...seriesOf(history, range, now), past: pastOf(history, range, now) });
 }
 
 function toFolder(r: Request): Result {

@@ -11,7 +11,7 @@ import { type Protocol, readings, type StatusSource, utf8 } from '../../status/s
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 
-const MINUTES_OF_REASONS = 60;
+const MINUTES_OF_REASONS = 5;
 /** So many pairs of a keyval zone are shown. */
 const MOST_PAIRS = 50;
 
@@ -77,7 +77,13 @@ function withPeerTimes(
       const object = objects[name]!;
       const peers = object.peers.map((peer, i) => {
         const times = counted.peers[i]?.reading.values.subarray(PEER.buckets);
-        return { ...peer, p95: times === undefined ? 0 : Math.round(quantile(times, 0.95) * 10) / 10 };
+        return {
+          ...peer,
+          p95: times === undefined ? 0 : Math.round(quantile(times, 0.95) * 10) / 10,
+          time: counted.peers[i]?.reading.values[PEER.responseTime] ?? 0,
+          buckets: times === undefined ? [] : [...times],
+          meter: utf8(counted.peers[i]?.reading.name ?? ''),
+        };
       });
       return [name, { ...object, peers }];
     }),
