@@ -8,8 +8,8 @@
 // `workers`: how many there are, on all cores, where one on the first core is not the matter. `neighbour`: clients come one after another
 // while a worker is busy.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
-// aims at. `only`: what stands in the configuration of one server in place of the row's. `prepare` writes files. `seconds`: a round takes
-// at least so long.
+// aims at. `only`: what stands in the configuration of one server in place of the row's. `prepare` writes files.
+// `seconds`: a round takes at least so long.
 // @ts-nocheck: not typed yet
 
 import { tokenRows } from './token-rows.mjs';

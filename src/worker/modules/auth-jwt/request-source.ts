@@ -27,8 +27,7 @@ interface Kept {
 }
 
 /**
- * Keys that a subrequest gives: one for each request, unless `auth_jwt_key_cache` says otherwise. A response with the same bytes as the
- * last
+ * Keys that a subrequest gives: one for each request, unless `auth_jwt_key_cache` says otherwise. A response with the same bytes as the last
  * one is the same set, so that what was verified by it stays verified.
  */
 export class RequestSource implements KeySource {
@@ -119,7 +118,8 @@ function read(r: Request, uri: string, body: string): KeySet | string {
 }
 
 /**
- * The body without its encoding: a backend answers a subrequest as it would the client, who may take gzip. Undefined for other encodings.
+ * The body without its encoding: a backend answers a subrequest as it would the client, who may take gzip. Undefined for other
+ * encodings.
  */
 function decoded(text: string, encoding: string | undefined): string | undefined {
   if (encoding === undefined || encoding.toLowerCase() === 'identity') {
