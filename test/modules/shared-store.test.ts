@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs, pem } from '../support/certs.js';
@@ -13,8 +13,10 @@ const skip = againstNginx ? 'sluice alone has a shared store' : withoutEngine;
 
 const LIMIT = serverConf(
   `location / { limit_req zone=key burst=1 nodelay; limit_req zone=other burst=2 nodelay; stub_status; }
-  location /status { sluice_status; }`,
-  'limit_req_zone $arg_key zone=key:1m rate=1r/m sync; limit_req_zone $arg_other zone=other:1m rate=1r/m sync;',
+  location /status { sluice_status; }
+  location /conn { limit_conn conn 1; stub_status; }
+  location /set { set $pair $arg_value; return 204; }`,
+  'limit_conn_zone $server_name zone=conn:1m sync; keyval_zone zone=pairs:1m timeout=1h sync; keyval $arg_key $pair zone=pairs; limit_req_zone $arg_key zone=key:1m rate=1r/m sync; limit_req_zone $arg_other zone=other:1m rate=1r/m sync;',
 );
 
 /** Starts a machine with a store, waits until it has it. */
@@ -66,8 +68,7 @@ t.test('sync without a store has a warning and no effect', { skip: againstNginx 
 
 t.test('a socket of the file system, a user with few rights, a database', { skip }, async (t) => {
   const redis = await startRedis(t, { args: ['--unixsocket', 'redis.sock', '--unixsocketperm', '777'] });
-  // As in docs/guides/fleet.md.
-  await redis.ask('ACL', 'SETUSER', 'sluice', 'on', '>secret', ...ACL);
+  await redis.ask('ACL', 'SETUSER', 'sluice', 'on', '>secret', ...rights());
   const s = await machine(
     t,
     'server unix:/REDIS/redis.sock; user sluice; password_file %%DIR%%/secret; database 3;'.replace('/REDIS', redis.dir),
@@ -77,6 +78,10 @@ t.test('a socket of the file system, a user with few rights, a database', { skip
   );
   t.strictSame(await statuses(s, '/?key=a', 3), [200, 200, 503]);
   t.match(await redis.ask('-n', '3', 'KEYS', '*'), 'sluice:fleet:r:key:a');
+  t.equal((await httpGet(s, '/conn')).status, 200);
+  await httpGet(s, '/set?key=k&value=v');
+  await waitFor(async () => (await redis.ask('-n', '3', 'XLEN', 'sluice:{fleet}:changes')) === '1', { what: 'the change' });
+  t.notMatch(s.log(), / is lost /);
   await redis.ask('ACL', 'SETUSER', 'sluice', 'resetpass', '>other');
   await redis.ask('CLIENT', 'KILL', 'USER', 'sluice');
   t.strictSame(await statuses(s, '/?key=b', 3), [200, 200, 503]);
@@ -86,8 +91,12 @@ t.test('a socket of the file system, a user with few rights, a database', { skip
   t.strictSame(await statuses(s, '/?key=c', 3), [200, 200, 503]);
 });
 
-/** The rights that the guide gives to the store's user. */
-const ACL = ['~sluice:fleet:*', 'resetchannels', '-@all', '+eval', '+evalsha', '+set', '+get', '+time', '+select'];
+/** The rights that the guide gives to the store's user, for a store of this name. */
+const rights = (): string[] =>
+  /^ACL SETUSER sluice on >PASSWORD (.*)$/m
+    .exec(readFileSync(new URL('../../docs/guides/fleet.md', import.meta.url), 'utf8'))![1]!
+    .replaceAll('shop', 'fleet')
+    .split(' ');
 
 t.test('TLS', { skip }, async (t) => {
   const { rsa, ca, client } = certs();
@@ -110,8 +119,11 @@ t.test('TLS', { skip }, async (t) => {
 });
 
 t.test('Sentinels tell where the master is', { skip }, async (t) => {
-  const master = await startRedis(t);
+  const master = await startRedis(t, { args: ['--repl-diskless-sync-delay', '0'] });
   const replica = await startRedis(t, { args: ['--replicaof', '127.0.0.1', String(master.port)] });
+  await waitFor(async () => (await replica.ask('INFO', 'replication')).includes('master_link_status:up'), {
+    what: 'the replica to be one',
+  });
   const { port, release } = await reservePort();
   t.teardown(release);
   writeFileSync(
@@ -119,7 +131,12 @@ t.test('Sentinels tell where the master is', { skip }, async (t) => {
     `port ${port}\nbind 127.0.0.1\ndir ${replica.dir}\nsentinel monitor m 127.0.0.1 ${master.port} 1\nsentinel down-after-milliseconds m 300\nsentinel failover-timeout m 2000\n`,
   );
   const sentinel = await startRedis(t, { sentinel: { file: `${replica.dir}/sentinel.conf`, port } });
-  await waitFor(async () => (await sentinel.ask('SENTINEL', 'replicas', 'm')).includes(String(replica.port)), { what: 'the replica' });
+  // It asks the replica anew from time to time, and takes no other one.
+  const fit = async (): Promise<boolean> => {
+    const known = await sentinel.ask('SENTINEL', 'replicas', 'm');
+    return known.includes(String(replica.port)) && /master-link-status\s+ok/.test(known);
+  };
+  await waitFor(fit, { what: 'the replica' });
   const s = await machine(t, `server 127.0.0.1:${port}; sentinel m;`);
   t.strictSame(await statuses(s, '/?key=a', 3), [200, 200, 503]);
   t.equal(await master.ask('EXISTS', 'sluice:fleet:r:key:a'), '1');

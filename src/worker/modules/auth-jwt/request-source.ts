@@ -27,7 +27,8 @@ interface Kept {
 }
 
 /**
- * Keys that a subrequest gives: one for each request, unless `auth_jwt_key_cache` says otherwise. A response with the same bytes as the last
+ * Keys that a subrequest gives: one for each request, unless `auth_jwt_key_cache` says otherwise. A response with the same bytes as the
+ * last
  * one is the same set, so that what was verified by it stays verified.
  */
 export class RequestSource implements KeySource {
