@@ -15,7 +15,7 @@ export async function startBrowser(t: Test, options: readonly string[] = []): Pr
     args: [
       '--no-sandbox',
       '--disable-gpu',
-      '--disable-quic',
+      ...(options.includes('--enable-quic') ? [] : ['--disable-quic']),
       '--no-first-run',
       '--disable-background-networking',
       '--disable-component-update',

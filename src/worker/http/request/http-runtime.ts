@@ -30,6 +30,8 @@ export interface ServerSettings {
   serverName: string;
   /** Requests without TLS are sent to this port; 0 for none. */
   httpsPort: number;
+  /** The `Alt-Svc` of responses over TLS; empty for none. */
+  alternative: string;
   /** `client_body_early_read`: a request's body is read before its phases begin if one of these is true. */
   bodyEarlyRead: readonly ComplexValue<Request>[];
   /** HTTP/2 is spoken with clients that ask for it. */

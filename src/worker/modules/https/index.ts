@@ -9,7 +9,7 @@ import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope, type Module } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
-import { DECLINED, type Result } from '../../task/codes.js';
+import { DECLINED, OK, type Result } from '../../task/codes.js';
 import { sessionZone } from '../../tls/sessions.js';
 import { AUTOMATIC_CERTIFICATE, AUTOMATIC_KEY, type TlsSettings } from '../../tls/settings.js';
 
@@ -19,6 +19,7 @@ interface HttpsLine {
   readonly issuer: Issuer | undefined;
   readonly named: string;
   readonly redirect: boolean;
+  readonly http3: boolean;
 }
 
 interface Settings {
@@ -26,7 +27,10 @@ interface Settings {
 }
 
 /** The settings of other modules that `https` changes. */
-export interface HttpsScopes<N extends { https: { readonly redirect: boolean } | null }, H extends { http2ByDefault: boolean }> {
+export interface HttpsScopes<
+  N extends { https: { readonly redirect: boolean; readonly http3: boolean } | null },
+  H extends { http2ByDefault: boolean },
+> {
   readonly names: Scope<N, ClientTask>;
   readonly tls: Scope<TlsSettings, ClientTask>;
   readonly http2: Scope<H, ClientTask>;
@@ -45,27 +49,31 @@ function readLine(ctx: Context): HttpsLine {
   const [mode, ...others] = ctx.node.args as [string, ...string[]];
   let named = '';
   let redirect = true;
+  let http3 = false;
   for (const [i, text] of others.entries()) {
     const invalid = (): never => ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
     if (text.startsWith('issuer=') && mode === 'auto') {
       named = text.slice('issuer='.length) || invalid();
     } else if (text === 'redirect=on' || text === 'redirect=off') {
       redirect = text === 'redirect=on';
+    } else if (text === 'http3=on' || text === 'http3=off') {
+      http3 = text === 'http3=on';
     } else {
       invalid();
     }
   }
   switch (mode) {
     case 'auto':
-      return { issuer: letsEncrypt(ctx), named, redirect };
+      return { issuer: letsEncrypt(ctx), named, redirect, http3 };
     case 'internal':
       return {
         issuer: { kind: 'internal', name: 'internal', statePath: defaultStatePath('acme_internal', ctx.path('')) },
         named,
         redirect,
+        http3,
       };
     case 'off':
-      return { issuer: undefined, named, redirect };
+      return { issuer: undefined, named, redirect, http3 };
     default:
       return ctx.fail(`invalid value "${mode}" in "https" directive, it must be "auto", "internal" or "off"`, { arg: 0 });
   }
@@ -82,19 +90,31 @@ const redirectTo =
     return sendRedirect(r, 301, `https://${host}${port === 443 ? '' : `:${port}`}${r.unparsedUri}`);
   };
 
+/** Tells a client that comes over TLS where else the server is, unless somebody else does. */
+function tellAlternative(r: Request): Result {
+  const { alternative } = r.server.settings;
+  if (r === r.main && r.connection.tls !== undefined && alternative !== '' && !r.out.list.some(isAlternative)) {
+    r.out.add('Alt-Svc', alternative);
+  }
+  return OK;
+}
+
+const isAlternative = ({ name }: { readonly name: string }): boolean => name.length === 7 && name.toLowerCase() === 'alt-svc';
+
 /**
  * `https`: certificates, a redirect, HTTP/2 and settings for TLS by one directive. The registry hands over the settings of other modules
  * that it changes.
  */
-export function makeHttpsModule<N extends { https: { readonly redirect: boolean } | null }, H extends { http2ByDefault: boolean }>(
-  scopes: HttpsScopes<N, H>,
-): Module<object, object, Settings, object> {
+export function makeHttpsModule<
+  N extends { https: { readonly redirect: boolean; readonly http3: boolean } | null },
+  H extends { http2ByDefault: boolean },
+>(scopes: HttpsScopes<N, H>): Module<object, object, Settings, object> {
   return defineModule({
     name: 'https',
     server: defineScope<Settings>({
       fields: { https: inherit<HttpsLine | undefined>(undefined) },
       directives: {
-        // Ours. Syntax: https auto [issuer=name] [redirect=on|off] | internal [redirect=on|off] | off;
+        // Ours. Syntax: https auto [issuer=name] [redirect=on|off] [http3=on|off] | internal [redirect=on|off] [http3=on|off] | off;
         https: {
           in: In.HTTP | In.SERVER,
           args: { min: 1 },
@@ -114,19 +134,20 @@ export function makeHttpsModule<N extends { https: { readonly redirect: boolean 
         return settings.httpsPort === 0 ? undefined : redirectTo(settings.httpsPort);
       },
     },
+    headerFilter: (_conf, _env, { server: { settings } }) => (settings.alternative === '' ? undefined : tellAlternative),
   });
 }
 
 /** Tells the other modules. */
-function apply<N extends { https: { readonly redirect: boolean } | null }, H extends { http2ByDefault: boolean }>(
-  { issuer, named, redirect }: HttpsLine,
+function apply<N extends { https: { readonly redirect: boolean; readonly http3: boolean } | null }, H extends { http2ByDefault: boolean }>(
+  { issuer, named, redirect, http3 }: HttpsLine,
   { names, tls, http2 }: HttpsScopes<N, H>,
   ctx: Context,
 ): void {
   const on = issuer !== undefined;
   // The tasks of the handshakes of `http` are requests.
   const forTls = (text: string): ComplexValue<ClientTask> => ctx.complex(text) as ComplexValue<ClientTask>;
-  (ctx.conf(names) as Partial<Pick<N, 'https'>>).https = on ? ({ redirect } as N['https']) : (null as N['https']);
+  (ctx.conf(names) as Partial<Pick<N, 'https'>>).https = on ? ({ redirect, http3 } as N['https']) : (null as N['https']);
   (ctx.conf(http2) as { http2ByDefault?: boolean }).http2ByDefault = on;
   ctx.conf(certificateScope).automatic = issuer === undefined ? null : { issuer: named, fallback: issuer };
   ctx.conf(tls).automatic = on

@@ -10,6 +10,7 @@ import { AddressBook, checkListeners, serversOf } from '../../listening/listener
 import { type ListenersInfo, takeListen, takeNames } from '../../listening/server-lines.js';
 import type { ServerName } from '../../listening/server-name.js';
 import { defineModule, defineScope } from '../../module.js';
+import { whyNoQuic } from '../../net/openssl/quic-library.js';
 import { checkDuplicates, openLocation } from './location.js';
 
 /** Settings of a `server {}` that say where and for whom it answers. */
@@ -26,6 +27,8 @@ export interface ServerNames {
 interface HttpsListening {
   /** Requests without TLS are sent to the port with it. */
   readonly redirect: boolean;
+  /** HTTP/3 is spoken where TLS is. */
+  readonly http3: boolean;
 }
 
 /** The scope itself, for the code that sorts servers by address and name. */
@@ -136,6 +139,10 @@ function listenForHttps(conf: ServerNames, own: boolean): void {
   } else if (plain) {
     conf.listens = [...listens, ...families.map((family) => defaultListen(family, httpsPort(), true))];
   }
+  if (conf.https?.http3 && !conf.listens.some(({ quic }) => quic)) {
+    const secure = conf.listens.filter(({ ssl, family, proxyProtocol }) => ssl && family !== 'unix' && !proxyProtocol);
+    conf.listens = [...conf.listens, ...secure.map((listen) => ({ ...listen, ssl: false, http2: false, quic: true, options: NO_OPTIONS }))];
+  }
 }
 
 /** Whether this machine has IPv6: where it is off, no socket of it can be made. */
@@ -160,16 +167,24 @@ function defaultListen(family: 'ipv4' | 'ipv6', port: number, ssl: boolean): Lis
     quic: false,
     udp: false,
     proxyProtocol: false,
-    options: {
-      backlog: undefined,
-      ipv6only: undefined,
-      reuseport: false,
-      soKeepalive: undefined,
-      extras: undefined,
-      bind: false,
-      set: false,
-    },
+    options: NO_OPTIONS,
   };
+}
+
+const NO_OPTIONS: Listen['options'] = {
+  backlog: undefined,
+  ipv6only: undefined,
+  reuseport: false,
+  soKeepalive: undefined,
+  extras: undefined,
+  bind: false,
+  set: false,
+};
+
+/** What tells clients of a server with `https` that it has HTTP/3, too; empty where it has not. */
+function alternativeOf({ https, listens }: ServerNames): string {
+  const port = https === null || whyNoQuic() !== '' ? undefined : listens.find(({ quic }) => quic)?.ports[0];
+  return port === undefined ? '' : `h3=":${port}"; ma=86400`;
 }
 
 const hashSize = accepted<Request>((ctx) => void parseInteger(ctx.node.args[0]!, ctx, 0));
@@ -227,6 +242,7 @@ export const serverModule = defineModule({
     const first = conf.names[0];
     server.settings.serverName = first === undefined ? hostname() : first.text;
     server.settings.httpsPort = redirectPort(conf);
+    server.settings.alternative = alternativeOf(conf);
   },
   installLocation(conf, location) {
     Object.assign(location.settings, conf);
