@@ -312,7 +312,6 @@ http> Promise.resolve().then(function () { throw new Error('then'); });
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: then
 http> var p = Promise.reject(new Error('late')); setTimeout(function () { p.catch(function () {}); r.return(200, 'x'); }, 1);
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
-~ 200 Content-Type: text/plain | Content-Length: 1 "x" [error] js unhandled rejection: Error: late
 http> throw new Error('boom');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: boom
 http> throw 'text';

@@ -174,3 +174,16 @@ body> await null; r.sendBuffer(data, flags); throw new Error('x');
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [error] js unhandled rejection: Error: x
 body> Promise.resolve().then(function () { return 1; }).then(function () { r.sendBuffer(data + '!', flags); });
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text!"
+# Whom an access handler would let in waits for the rejected promises that another variable's function has found.
+set> ;
+= 200 Content-Type: text/plain | Content-Length: 2 "[]"
+access> Promise.reject(new Error('x')); r.variables.v_phases_77;
+= 200 Content-Type: text/plain | Content-Length: 6 "passed" [error] js unhandled rejection: Error: x
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: x
+access> var p = Promise.reject(new Error('x')); r.variables.v_phases_77; p.catch(function () {});
+= 200 Content-Type: text/plain | Content-Length: 6 "passed"
+access> await null; var p = Promise.reject(new Error('x')); r.variables.v_phases_77; p.catch(function () {});
+= 200 Content-Type: text/plain | Content-Length: 6 "passed"
+access> await null; Promise.reject(new Error('x')); r.variables.v_phases_77;
+= 200 Content-Type: text/plain | Content-Length: 6 "passed" [error] js unhandled rejection: Error: x
+~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: x

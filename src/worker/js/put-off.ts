@@ -1,5 +1,8 @@
 // What promises have put off to the end of the current callback, run earlier, and what Node says meanwhile of rejected ones.
 
+/** Told whether somebody came to a rejected promise. */
+type Decision = (handled: boolean) => void;
+
 /** Whose promises run now, and whether V8 has come to the end of them. */
 let flushing: object | undefined;
 let drained = false;
@@ -8,7 +11,7 @@ const drain = (): void => {
 };
 
 /** Promises that were rejected meanwhile, of which nobody can say yet that nobody looks after them. */
-const undecided = new Map<Promise<unknown>, () => void>();
+const undecided = new Map<Promise<unknown>, Decision>();
 
 const { queueMicrotask } = globalThis;
 
@@ -31,26 +34,30 @@ export function runPutOff(by: object): void {
 
 /**
  * Whether it is too early to say that nobody looks after a rejected promise: code that is in the middle of something may still come to it.
- * `unhandled` is called at the end of the callback if nobody does. `by`: whose promise it is.
+ * `decided` is called once that is known. `by`: whose promise it is.
  */
-export function isTooEarly(promise: Promise<unknown>, by: object, unhandled: () => void): boolean {
+export function isTooEarly(promise: Promise<unknown>, by: object, decided: Decision): boolean {
   if (flushing === undefined || (flushing === by && drained)) {
     return false;
   }
   if (undecided.size === 0) {
     setImmediate(decide);
   }
-  undecided.set(promise, unhandled);
+  undecided.set(promise, decided);
   return true;
 }
 
 /** Somebody has come to a promise. */
-export const lookedAfter = (promise: Promise<unknown>): void => void undecided.delete(promise);
+export function lookedAfter(promise: Promise<unknown>): void {
+  const decided = undecided.get(promise);
+  undecided.delete(promise);
+  decided?.(true);
+}
 
 function decide(): void {
   const left = [...undecided.values()];
   undecided.clear();
-  for (const unhandled of left) {
-    unhandled();
+  for (const decided of left) {
+    decided(false);
   }
 }

@@ -352,7 +352,16 @@ function takeRejection(reason: unknown, promise: Promise<unknown>): void {
   if (task === undefined) {
     throw reason;
   }
-  if (!isTooEarly(promise, task, () => task.rejected(reason, promise))) {
+  const decided = (handled: boolean): void => {
+    if (!handled) {
+      task.rejected(reason, promise);
+    }
+    task.release();
+  };
+  if (isTooEarly(promise, task, decided)) {
+    // Until that is known it does not go on: what it has decided so far may be to let somebody in.
+    task.hold();
+  } else {
     task.rejected(reason, promise);
   }
 }
