@@ -59,7 +59,7 @@ location @backend { proxy_pass http://%%GROUP%%; }`,
     location: `proxy_http_version 2; proxy_pass http://http2_%%CASE%%${r.oneOf(['', '', '/prefix/', '$request_uri'])}; ${r.oneOf(['', '', 'proxy_pass_trailers on;', 'proxy_set_body own;', 'proxy_method POST;', 'proxy_pass_request_headers off;'])}`,
   })),
   feature('memcached', (r) => ({
-    location: `set $memcached_key "$uri?$args"; memcached_pass %%BACKEND%%; ${r.oneOf(['', 'memcached_gzip_flag 2;', 'default_type text/html;', 'memcached_next_upstream not_found;', 'memcached_buffer_size 256;'])}`,
+    location: `set $memcached_key "$uri?$args"; memcached_pass %%BACKEND%%; ${r.oneOf(['', 'memcached_gzip_flag 2;', 'memcached_next_upstream not_found;', 'memcached_buffer_size 256;'])}`,
   })),
   feature('empty_gif', () => ({ location: 'empty_gif;' })),
   feature('dav', () => ({ location: 'dav_methods PUT DELETE MKCOL COPY MOVE; create_full_put_path on; alias %%DIR%%/dav/$host/;' })),

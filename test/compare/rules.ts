@@ -29,6 +29,10 @@ const headless = (raw: string | undefined): boolean => raw !== undefined && raw 
 const some = (seen: Iterable<readonly [string, string]>, name: RegExp, text: string): boolean =>
   [...seen].some(([what, value]) => name.test(what) && value === text);
 
+const linesOf = (seen: Compared['left']): number => Number(seen.get('lines of the access log'));
+const askedFor = (seen: Compared['left'], target: string): number =>
+  [...seen].filter(([what, text]) => /^request \d+ to the backend$/.test(what) && text.includes(target)).length;
+
 const CLOSING =
   /^end$|^responses$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent|request_length|body_bytes_sent|pipe|request_completion|connection_requests)$|^error log$|^log [2-9]|^response [2-9]|^lines of/;
 
@@ -211,7 +215,7 @@ const beside: readonly Rule[] = [
     told: 'After a 412 the connection is kept',
     axes: nginx,
     when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
-    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of/,
+    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$/,
   },
   {
     name: 'no arguments',
@@ -301,8 +305,46 @@ const beside: readonly Rule[] = [
     name: 'post_action that is never logged',
     why: 'nginx writes no line for some requests with post_action whose body failed, or that had a mirror',
     axes: nginx,
-    when: ({ case: one, right }) => uses(one, /post_action/) && right.get('lines of the access log') === '0',
+    when: ({ case: one, left, right }) => uses(one, /post_action/) && linesOf(right) < linesOf(left),
     what: /^log |^lines of|^error log$/,
+  },
+  {
+    name: 'post_action after a body that nobody read',
+    why: 'nginx waits for a body that it has dropped, and never asks',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /post_action/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      askedFor(left, '/post-action') > askedFor(right, '/post-action'),
+    what: /^requests? |^log |^error log$/,
+  },
+  {
+    name: 'an interim response that is never followed',
+    told: '**Interim responses** (1xx)',
+    axes: nginx,
+    when: ({ case: one, right }) => one.answer.interim !== undefined && linesOf(right) === 0,
+    what: /^log /,
+  },
+  {
+    name: 'the status of hints',
+    why: 'nginx logs 103 as the status of a response of gRPC',
+    axes: nginx,
+    when: (_compared, { right }) => /\b103\b/.test(right),
+    what: /\$upstream_status$/,
+  },
+  {
+    name: 'limit_rate of what is not sent',
+    why: 'nginx looks at limit_rate when it sends a response',
+    axes: nginx,
+    when: ({ case: one }, { right }) => uses(one, /limit_rate /) && right === '0',
+    what: /\$limit_rate$/,
+  },
+  {
+    name: 'the type of a 204',
+    told: '**`Content-Type` of a 204**',
+    axes: ['nginx-http2'],
+    when: ({ left }) => [...left].some(([what, text]) => /: status$/.test(what) && text === '204'),
+    what: /content[-_]type$/,
   },
   {
     name: 'subrequests in the log',
