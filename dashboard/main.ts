@@ -19,8 +19,9 @@ import { keyvalsPart, streamServersPart, streamUpstreamsPart } from './stream-se
 import type { Series, State } from './types.js';
 
 const EVERY = 2000;
-/** Seconds that the charts of what the page has seen are long. */
+/** Seconds that the charts of what the page has seen are long, at most and at least. */
 const SEEN = 300;
+const LEAST_SEEN = 60;
 /** The charts of the past are asked for anew after so many states. */
 const HISTORY_EVERY = 5;
 const RANGES = [
@@ -156,7 +157,8 @@ function show(series: Series): void {
   live.shown = series;
   live.past = series.past;
   const to = Math.max(series.at.at(-1) ?? 0, Date.now() / 1000 - series.step);
-  const span = [to - (range === 0 ? SEEN : range), to] as const;
+  const seen = Math.min(SEEN, Math.max(LEAST_SEEN, to - (series.at[0] ?? to)));
+  const span = [to - (range === 0 ? seen : range), to] as const;
   charts.classes.update(series.at, series.classes.slice(1, 5), span);
   charts.times.update(series.at, series.quantiles, span);
   charts.connections.update(series.at, series.connections, span);
