@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -29,6 +29,14 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
   // Serves a request.
   const served = run(process.execPath, `${root}scripts/code-cache.mjs`, `${dir}/root/usr/lib/sluice/dist`);
   t.equal(served.status, 0, served.stderr);
+  // What is not bundled. Those that configurations ask for are loaded late.
+  const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { dependencies: Record<string, string> };
+  const packages = run(process.execPath, 'packaging/runtime-packages.mjs').stdout.split('\n');
+  const names = Object.keys(dependencies).filter((name) => packages.includes(`node_modules/${name}`));
+  t.ok(names.includes('jose') && names.includes('ioredis') && names.includes('oauth4webapi'));
+  const lines = names.map((name) => `createRequire(${JSON.stringify(`${dir}/root/usr/lib/sluice/dist/`)})('${name}');`);
+  const loaded = run(process.execPath, '-e', `const { createRequire } = require('node:module'); ${lines.join(' ')}`);
+  t.equal(loaded.status, 0, `all packages are there ${loaded.stderr}`);
   // A folder that none but its owner may enter, as /root is: whatever root still loads after it has taken on the workers' rights for
   // something would be missing.
   process.env['SLUICE_DIST'] = `${dir}/root/usr/lib/sluice/dist`;
