@@ -31,6 +31,9 @@ const PROBE_LIFE_MS = 60_000;
 /** Answers that a new connection may change. */
 const REJECTED = /^(NOAUTH|WRONGPASS|NOPERM|READONLY)\b/;
 
+/** What the log says of an error; that of the package for a command without a connection names its own options. */
+const reasonOf = ({ message }: Error): string => (message.includes('enableOfflineQueue') ? 'there is no connection' : oneLine(message));
+
 /** A question on its way. */
 class Call {
   readonly at: number;
@@ -96,7 +99,7 @@ export class SharedStore {
       },
       disconnected: (error) => {
         this.#connected = false;
-        this.#lose(error === undefined ? 'the connection was closed' : oneLine(error.message));
+        this.#lose(error === undefined ? 'the connection was closed' : reasonOf(error));
       },
     });
     this.#arm();
@@ -182,7 +185,7 @@ export class SharedStore {
     }
     this.#meter.count(STORE.errors);
     this.#failedKey = call.key;
-    this.#lose(oneLine(error.message));
+    this.#lose(reasonOf(error));
   }
 
   /** Tells all who wait that there will be no answer. */
@@ -285,7 +288,7 @@ export class SharedStore {
       this.#probe = undefined;
       this.#mute = 0;
       if (error != null) {
-        this.#lose(oneLine(error.message));
+        this.#lose(reasonOf(error));
         if (REJECTED.test(error.message)) {
           connection.reconnect();
         }

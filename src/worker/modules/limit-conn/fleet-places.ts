@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { SharedStore, StoreClient, StoreWatcher } from '../../fleet/shared-store.js';
@@ -70,7 +71,8 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
     const { name, cluster } = store.settings;
     // One call is for several keys: in a cluster all are at one place.
     this.#prefix = cluster ? `sluice:{${name}}:c:` : `${store.prefix}c:`;
-    this.#who = `${store.settings.node}:${process.pid}:${part}`;
+    // Machines that were copied may have one name, and their workers one number.
+    this.#who = `${store.settings.node}:${process.pid}:${part}:${randomBytes(6).toString('hex')}`;
     store.watch(this);
     this.#renewing = setTimer(() => {
       this.#touchAll();
