@@ -3,6 +3,7 @@
 // that answers proxied requests, with the files under /files/; %%SINK%% that of a server that reads uploads and echoes WebSockets,
 // %%FASTCGI%% that of a small FastCGI responder, %%CONF%% the folder of shipped configuration.
 // `body` is what each request of a row for HTTP/2 posts.
+// `main` goes into the main context; %%STORE%% is the address of a Redis.
 // %%ECHO%% is the address of a backend that sends datagrams back.
 // `nginxLoses`: the share of requests that nginx may fail.
 // `workers`: how many there are, on all cores, where one on the first core is not the matter. `neighbour`: clients come one after another
@@ -301,6 +302,21 @@ backend backend
     goal: 1.1,
     http: rateZones('$arg_k'),
     server: `location / { ${inZones} }`,
+    paths: Array.from({ length: 1000 }, (_, i) => `/1k.html?k=10.${(i * 7919) % 1000}`),
+  },
+  {
+    name: 'limits-fleet',
+    what: 'limit_req of a thousand keys, which sluice shares with other machines; nginx counts for itself',
+    goal: 1.4,
+    optional: true,
+    http: 'limit_req_zone $arg_k zone=rate:10m rate=1000000r/s;',
+    server: 'location / { limit_req zone=rate burst=100000 nodelay; }',
+    only: {
+      sluice: {
+        main: 'shared_store bench { server %%STORE%%; timeout 1s; }',
+        http: 'limit_req_zone $arg_k zone=rate:10m rate=1000000r/s sync;',
+      },
+    },
     paths: Array.from({ length: 1000 }, (_, i) => `/1k.html?k=10.${(i * 7919) % 1000}`),
   },
   ...[

@@ -24,6 +24,7 @@ import {
   startBackend,
   startResponder,
   startSink,
+  startStore,
   stop,
   workFolder,
   writeDocuments,
@@ -61,7 +62,7 @@ if (options.record !== undefined) {
   }
   options.engine = 'uring,libuv';
 }
-const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
+const chosen = positionals.length === 0 ? [...rows] : rows.filter((row) => positionals.includes(row.name));
 /** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
 const WARM_REQUESTS = 200_000;
 const WARM_SECONDS = 8;
@@ -84,10 +85,15 @@ const { nginx } = commands(options.nginx);
 if (nginx === undefined) {
   console.log(`no ${options.nginx} here: sluice's figures stand alone`);
 }
-const wanted = (place) => chosen.some((row) => `${row.http}${row.server}`.includes(place));
+const wanted = (place) => chosen.some((row) => `${row.http}${row.server}${row.only?.sluice?.main}`.includes(place));
 const backend = nginx && (await startBackend(nginx, `${work}/backend`, docs));
 const responder = wanted('%%FASTCGI%%') ? await startResponder(`${docs}/10k.html`) : undefined;
 const sink = wanted('%%SINK%%') ? await startSink() : undefined;
+const store = wanted('%%STORE%%') ? await startStore() : undefined;
+if (wanted('%%STORE%%') && store === undefined) {
+  console.log('no redis-server here: the rows that need one are left out');
+  chosen.splice(0, chosen.length, ...chosen.filter(({ only }) => !only?.sluice?.main?.includes('%%STORE%%')));
+}
 
 const echo = chosen.some(({ udp }) => udp) ? await datagrams.startEcho() : undefined;
 
@@ -171,6 +177,7 @@ async function measureRow(row) {
         port: await freePort(),
         backend,
         responder,
+        store,
         sink,
         echo,
         core: row.workers === undefined ? 0 : null,

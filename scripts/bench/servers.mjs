@@ -91,15 +91,16 @@ export async function freePort() {
 }
 
 /** The configuration of a row. */
-export function configuration({ dir, docs, port, row, backend, responder, sink, echo }) {
+export function configuration({ dir, docs, port, row, backend, responder, sink, echo, store }) {
   const text = `worker_processes ${row.workers ?? 1};
 worker_rlimit_nofile 20000;
 pid ${dir}/server.pid;
 error_log ${dir}/error.log warn;
+${row.main ?? ''}
 events { worker_connections 8192; }
 ${row.stream === undefined ? http({ docs, port, row }) : stream({ port, row })}
 `;
-  return filled(text, { dir, docs, backend, responder, sink, echo });
+  return filled(text, { dir, docs, backend, responder, sink, echo, store });
 }
 
 const stream = ({ port, row }) => `stream {
@@ -124,7 +125,7 @@ const http = ({ docs, port, row }) => `http {
   }
 }`;
 
-function filled(text, { dir, docs, backend, responder, sink, echo }) {
+function filled(text, { dir, docs, backend, responder, sink, echo, store }) {
   const places = {
     DIR: dir,
     DOCS: docs,
@@ -133,6 +134,7 @@ function filled(text, { dir, docs, backend, responder, sink, echo }) {
     FASTCGI: responder,
     SINK: sink,
     ECHO: echo,
+    STORE: store,
     CONF: `${root}conf`,
     BENCH: `${root}scripts/bench`,
   };
@@ -259,6 +261,23 @@ export const startResponder = (page) => startScript('fastcgi-responder', page);
 
 /** The backend of the rows that send much: it reads uploads and echoes WebSockets. */
 export const startSink = () => startScript('sink');
+
+/** Starts a Redis or Valkey with nothing in it; undefined where neither is installed. */
+export async function startStore() {
+  const command = which('valkey-server') || which('redis-server');
+  if (command === '') {
+    return undefined;
+  }
+  const port = await freePort();
+  const [file, ...args] = pinned(1, [command, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+  const child = spawn(file, args, { stdio: 'ignore', detached: true });
+  running.set(child.pid, child);
+  child.unref();
+  while (!(await accepts(port))) {
+    await sleep(20);
+  }
+  return `127.0.0.1:${port}`;
+}
 
 /** Starts a backend written for this, on the core of the load generator, and returns its address. */
 async function startScript(name, ...options) {

@@ -116,6 +116,9 @@ t.test('keys of any bytes are buckets of their own', { skip }, async (t) => {
   for (const path of paths) {
     t.strictSame(await burst([a!, b!, a!, b!], path, 4), { 200: 1, 503: 3 }, path.slice(0, 20));
   }
+  await redis.ask('RPUSH', 'sluice:fleet:r:uri:/uri/odd', 'x');
+  t.strictSame(await burst([a!, b!], '/uri/odd', 4), { 200: 1, 503: 3 }, 'what is no bucket becomes one');
+  t.notMatch(a!.log() + b!.log(), / is lost /);
 });
 
 t.test('a flood of one key needs few questions', { skip }, async (t) => {

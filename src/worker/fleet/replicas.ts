@@ -37,6 +37,8 @@ export class Replicas {
   /** The change of the list that was taken over last; undefined: everything has to be read. */
   #last: string | undefined;
   #closed = false;
+  /** Counts the beginnings: of two that follow the list one ends. */
+  #round = 0;
   #started = false;
   /** What the store's clock is ahead of this process's. */
   #ahead = 0;
@@ -133,6 +135,8 @@ export class Replicas {
 
   /** Begins to take over changes: where it stopped, if the list still has that place, or with everything. */
   #follow(): void {
+    this.#round++;
+    clearTimeout(this.#waiting);
     const last = this.#last;
     if (last === undefined || last === '0-0') {
       this.#readAll();
@@ -148,8 +152,10 @@ export class Replicas {
   }
 
   #ask(command: string, args: readonly StoreArgument[], then: (reply: unknown) => void): void {
+    const round = this.#round;
     this.#connection?.send(command, args, (error, reply) => {
-      if (this.#closed) {
+      // What an earlier connection was asked has been asked again.
+      if (this.#closed || round !== this.#round) {
         return;
       }
       if (error == null) {
@@ -161,7 +167,11 @@ export class Replicas {
         }
       }
       // A connection that broke begins anew by itself; this is for a store that cannot answer.
-      setTimer(() => this.#follow(), RETRY_MS).unref();
+      setTimer(() => {
+        if (round === this.#round) {
+          this.#follow();
+        }
+      }, RETRY_MS).unref();
     });
   }
 

@@ -28,6 +28,8 @@ const PROBE_MS = 500;
 const MUTE_PROBES = 3;
 /** So long (milliseconds) what was written to try the store stays there. */
 const PROBE_LIFE_MS = 60_000;
+/** The first connection may take so long (milliseconds) at least: a worker that has just begun is busy. */
+const START_MS = 500;
 /** Answers that a new connection may change. */
 const REJECTED = /^(NOAUTH|WRONGPASS|NOPERM|READONLY)\b/;
 
@@ -233,7 +235,7 @@ export class SharedStore {
       return;
     }
     const call = this.#calls[this.#head]!;
-    if (performance.now() - call.at < this.settings.timeout) {
+    if (performance.now() - call.at < this.#patience) {
       this.#calls.splice(0, this.#head);
       this.#head = 0;
       this.#late = false;
@@ -248,11 +250,17 @@ export class SharedStore {
     this.#arm();
   };
 
+  /** How long (milliseconds) a question waits. */
+  get #patience(): number {
+    const { timeout } = this.settings;
+    return this.#state === 'starting' ? Math.max(timeout, START_MS) : timeout;
+  }
+
   #arm(): void {
     if (this.#timer !== undefined || this.#head === this.#calls.length) {
       return;
     }
-    const left = this.#late ? 2 : this.#calls[this.#head]!.at + this.settings.timeout - performance.now();
+    const left = this.#late ? 2 : this.#calls[this.#head]!.at + this.#patience - performance.now();
     this.#timer = setTimer(this.#expire, Math.max(1, left)).unref();
   }
 

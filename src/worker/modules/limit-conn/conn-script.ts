@@ -16,7 +16,11 @@ local function load(k)
     return
   end
   local sum, gone = 0, {}
-  local all = redis.call('HGETALL', KEYS[k])
+  local all = redis.pcall('HGETALL', KEYS[k])
+  if all.err then
+    redis.call('DEL', KEYS[k])
+    all = {}
+  end
   for i = 1, #all, 2 do
     if all[i] ~= who then
       local n, ends = string.match(all[i + 1], '^(%d+) (%d+)$')

@@ -13,8 +13,8 @@ local last, held, rates, changed, order = {}, {}, {}, {}, {}
 local floor, max = math.floor, math.max
 local function excess(k, rate)
   if last[k] == nil then
-    local found = redis.call('GET', KEYS[k])
-    if found and #found == 16 then
+    local found = redis.pcall('GET', KEYS[k])
+    if type(found) == 'string' and #found == 16 then
       last[k], held[k] = struct.unpack('>dd', found)
     else
       last[k] = false
@@ -77,8 +77,8 @@ return out
 /** Takes a request out of each bucket of KEYS again. */
 export const GIVE_BACK_SCRIPT: StoreScript = new StoreScript(`
 for i = 1, #KEYS do
-  local found = redis.call('GET', KEYS[i])
-  if found and #found == 16 then
+  local found = redis.pcall('GET', KEYS[i])
+  if type(found) == 'string' and #found == 16 then
     local last, held = struct.unpack('>dd', found)
     redis.call('SET', KEYS[i], struct.pack('>dd', last, math.max(0, held - 1000)), 'KEEPTTL')
   end
