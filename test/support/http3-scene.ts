@@ -1,7 +1,7 @@
 // A server of HTTP/3 in this process, and clients of it, with a transport in memory.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { loadFromSnapshot } from '../../src/shared/config/load.js';
 import type { Logger } from '../../src/shared/log/error-log.js';
@@ -149,16 +149,20 @@ export class Http3Scene {
   #serial = 0;
   readonly #closers: (() => void)[] = [];
 
-  static async of(t: Test, http: string, files: Readonly<Record<string, string>> = {}): Promise<Http3Scene> {
+  static of(t: Test, http: string, files: Readonly<Record<string, string>> = {}): Promise<Http3Scene> {
+    const all = Object.fromEntries(Object.entries(files).map(([name, text]) => [`html/${name}`, text]));
+    return Http3Scene.whole(t, `events {}\nhttp {\naccess_log DIR/access.log;\nerror_log DIR/error.log info;\n${http}\n}\n`, all);
+  }
+
+  /** The same with a whole configuration. */
+  static async whole(t: Test, conf: string, files: Readonly<Record<string, string>>): Promise<Http3Scene> {
     const dir = mkdtempSync(join(tmpdir(), 'http3-'));
     mkdirSync(`${dir}/html`);
     for (const [name, text] of Object.entries(files)) {
-      writeFileSync(`${dir}/html/${name}`, text);
+      mkdirSync(dirname(`${dir}/${name}`), { recursive: true });
+      writeFileSync(`${dir}/${name}`, text);
     }
-    writeFileSync(
-      `${dir}/x.conf`,
-      `events {}\nhttp {\naccess_log DIR/access.log;\nerror_log DIR/error.log info;\n${http}\n}\n`.replaceAll('DIR', dir),
-    );
+    writeFileSync(`${dir}/x.conf`, conf.replaceAll(/%%DIR%%|\bDIR\b/g, dir).replaceAll('%%PORT_0%%', '8443'));
     const prefix = `${dir}/`;
     const { snapshot } = await loadConfiguration({
       prefix,

@@ -5,9 +5,20 @@ import { block, END_HEADERS, END_STREAM, type FieldText, frame, T } from '../../
 // As the cases of HTTP/1 in the folder above (see its cases.ts), with an `http2` block of frames. A frame is a line with its type, its
 // stream and its flags, then a line for each field, or the data, up to an empty line. "\x3a" and the like stand for bytes.
 
+/** A frame as it is written in a case. */
+export interface CaseFrame {
+  readonly type: string;
+  readonly stream: number;
+  readonly flags: readonly string[];
+  readonly fields: readonly FieldText[];
+  readonly data: Buffer;
+}
+
 /** One case of a file. */
 export interface Http2Case {
   readonly title: string;
+  /** The same as `frames`, for a protocol that has other frames. */
+  readonly parts: readonly CaseFrame[];
   /** Whole frames, which follow the preface and empty SETTINGS. */
   readonly frames: Buffer;
   /** The streams that are opened. */
@@ -38,18 +49,32 @@ function frameOf(lines: readonly string[]): { bytes: Buffer; opens: number | und
   return { bytes: frame(type === 'HEADERS' ? T.HEADERS : T.CONTINUATION, given | end, id, payload), opens: id };
 }
 
+function partOf(lines: readonly string[]): CaseFrame {
+  const [type = '', stream = '', ...names] = lines[0]!.split(' ');
+  const data = type === 'DATA';
+  return {
+    type,
+    stream: Number(stream),
+    flags: names,
+    fields: data ? [] : lines.slice(1).map(fieldOf),
+    data: data ? bytesOf(lines.slice(1).join('\n')) : Buffer.alloc(0),
+  };
+}
+
 function http2Cases(markdown: string): Http2Case[] {
   return markdown
     .split(/^## /m)
     .slice(1)
     .map((section) => {
       const blocks = new Map([...section.matchAll(/^```(\w+)\n([\s\S]*?)\n?```$/gm)].map(([, name, body]) => [name!, body!]));
-      const frames = blocks
+      const texts = blocks
         .get('http2')!
         .split('\n\n')
-        .map((lines) => frameOf(lines.split('\n')));
+        .map((lines) => lines.split('\n'));
+      const frames = texts.map(frameOf);
       return {
         title: section.slice(0, section.indexOf('\n')),
+        parts: texts.map(partOf),
         frames: Buffer.concat(frames.map(({ bytes }) => bytes)),
         streams: [...new Set(frames.flatMap(({ opens }) => opens ?? []))],
         log: blocks.get('log')?.split('\n') ?? [],
