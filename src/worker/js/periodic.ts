@@ -135,6 +135,16 @@ class PeriodicSubject implements ClientTask {
   /** State of modules that belongs to a request. */
   readonly ctx: unknown[] = [];
   finished = false;
+  // What variables tell of a request or session that has sent and taken nothing.
+  readonly args = '';
+  readonly status = 0;
+  readonly errStatus = 0;
+  readonly requestLength = 0;
+  readonly headerSize = 0;
+  readonly bytesSent = 0;
+  readonly bytesReceived = 0;
+  readonly startTime = performance.now();
+  readonly acceptedAt = this.startTime;
   readonly debugging = false;
   readonly spans = null;
   readonly connectionId = 0;
@@ -177,7 +187,8 @@ class PeriodicSubject implements ClientTask {
   }
 }
 
-const NOBODY: Client = {
+const NOBODY: Client & { readonly requests: number } = {
+  requests: 0,
   id: 0,
   remoteAddress: '',
   remotePort: 0,

@@ -367,7 +367,12 @@ export const jsModule = defineModule({
           fetchScope,
           engineId: scripts?.id ?? 0,
           kind: 'http',
-          shape: { http: server.http, server, location },
+          shape: {
+            http: server.http,
+            server,
+            location,
+            out: { status: 0, contentLength: -1, contentTypeLine: '', contentType: '', list: [] },
+          },
           find: (name) => scripts?.find(name),
         },
         env,
