@@ -54,7 +54,7 @@ export function observe({ conversation, asked, log, errors }: Evidence, around: 
 
 /** Subrequests may overtake each other. */
 const sorted = (asked: readonly BackendRequest[]): BackendRequest[] => {
-  const rank = ({ target }: BackendRequest): number => (/^\/(mirror|post-action)/.test(target) ? 1 : 0);
+  const rank = ({ target }: BackendRequest): number => (/^\/mirror/.test(target) ? 1 : /^\/post-action/.test(target) ? 2 : 0);
   return [...asked].sort((a, b) => rank(a) - rank(b));
 };
 

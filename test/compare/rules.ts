@@ -29,6 +29,8 @@ const headless = (raw: string | undefined): boolean => raw !== undefined && raw 
 const some = (seen: Iterable<readonly [string, string]>, name: RegExp, text: string): boolean =>
   [...seen].some(([what, value]) => name.test(what) && value === text);
 
+/** A request to a backend without the fields that say how long it is. */
+const unframed = (text: string): string => text.replace(/^(content-length|transfer-encoding): .*\r?\n/gim, '');
 const linesOf = (seen: Compared['left']): number => Number(seen.get('lines of the access log'));
 const askedFor = (seen: Compared['left'], target: string): number =>
   [...seen].filter(([what, text]) => /^request \d+ to the backend$/.test(what) && text.includes(target)).length;
@@ -152,6 +154,29 @@ const between: readonly Rule[] = [
     what: /./,
   },
   {
+    name: 'the length of a body that is already there',
+    why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
+    when: ({ case: one }, { what, left, right }) =>
+      uses(one, /request_buffering off|grpc_pass/) &&
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      (!what.startsWith('request ') || unframed(left) === unframed(right)),
+    what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'bytes behind a head without a body',
+    why: 'as in nginx, those behind a 204 or 304 are counted and told for clients of HTTP/1 alone',
+    axes: ['http2'],
+    when: ({ left }) => some(left, /: status$/, '204') || some(left, /: status$/, '304'),
+    what: /^error log$|\$upstream_response_length$/,
+  },
+  {
+    name: 'the number of headers',
+    why: 'Host is a header of HTTP/1; what HTTP/2 has for it is none',
+    axes: ['http2'],
+    when: ({ case: one, left }) => uses(one, /max_headers/) && some(left, /: status$/, '400'),
+    what: /./,
+  },
+  {
     name: 'limit_rate without buffers',
     why: 'there is no limit for responses that are passed on as they come',
     axes: ['buffering'],
@@ -215,7 +240,7 @@ const beside: readonly Rule[] = [
     told: 'After a 412 the connection is kept',
     axes: nginx,
     when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
-    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$/,
+    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
   },
   {
     name: 'no arguments',
@@ -243,13 +268,6 @@ const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }) => one.answer.framing === 'long',
     what: /\$upstream_(response_length|bytes_received)$/,
-  },
-  {
-    name: 'the length of a body that is already there',
-    why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
-    axes: ['nginx-http2'],
-    when: ({ case: one }) => uses(one, /request_buffering off|grpc_pass/) && anyRequest(one, ({ body }) => body?.framing === 'chunked'),
-    what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
   },
   {
     name: 'HPACK',
@@ -336,7 +354,7 @@ const beside: readonly Rule[] = [
     name: 'limit_rate of what is not sent',
     why: 'nginx looks at limit_rate when it sends a response',
     axes: nginx,
-    when: ({ case: one }, { right }) => uses(one, /limit_rate /) && right === '0',
+    when: ({ case: one }, { left, right }) => uses(one, /limit_rate /) && (right === '0' || (left === '0' && uses(one, /post_action/))),
     what: /\$limit_rate$/,
   },
   {
