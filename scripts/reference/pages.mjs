@@ -2,6 +2,9 @@
 
 const MADE = '<!-- Made by `npm run docs` from the tables and the files reference.md in src/worker/: change those. -->\n';
 
+/** Directives about JavaScript that njs does not have. */
+const OUR_SCRIPTS = new Set(['js_block_timeout', 'js_inspect', 'js_isolation', 'js_timeout']);
+
 /** What the language itself has, which stands in no table. */
 const LANGUAGE = { module: 'process', name: 'include', contexts: 'any', args: [1] };
 
@@ -77,7 +80,7 @@ export function makePages({ modules, contextNames, parseConfig, differenceOf }, 
       );
     }
     if (!theirs.has(name) && name !== LANGUAGE.name) {
-      lines.push('Not in nginx.\n');
+      lines.push(name.startsWith('js_') && !OUR_SCRIPTS.has(name) ? "Of nginx's module njs.\n" : 'Not in nginx.\n');
     }
     return lines.join('\n');
   }
