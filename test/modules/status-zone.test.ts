@@ -117,7 +117,25 @@ t.test('status_zones off counts what has a zone of its own', { skip }, async (t)
   t.match(await api(s, 'http/location_zones'), { a: { requests: 1 } });
 });
 
+t.test('requests of a location can be left out of what is counted', { skip }, async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`location /api { api; status_zone none; }
+      location /a { status_zone alpha; return 200 x;
+        location /a/none { status_zone none; return 404; location /a/none/in { return 204; } } }
+      location /bad { status_zone none; proxy_pass http://127.0.0.1:1; }
+      location /metrics { sluice_status; status_zone none; }`),
+  });
+  for (const path of ['/a', '/a/none', '/a/none/in', '/bad', '/a']) {
+    await httpGet(s, path);
+  }
+  // The request that asks is being processed.
+  t.match((await api(s, 'http/server_zones')).localhost, { requests: 3, processing: 1, responses: { total: 2 } });
+  t.match(await api(s, 'http/location_zones'), { alpha: { requests: 2 } });
+  t.match((await httpGet(s, '/metrics?format=prometheus')).text, /^sluice_http_requests_processing\{server="localhost"\} 1$/m, 'this one');
+});
+
 t.test('wrong arguments', { skip }, async (t) => {
   t.match(await configMessage(t, serverConf('status_zone a; status_zone b;')), /"status_zone" directive is duplicate/);
   t.match(await configMessage(t, serverConf('location / { status_zone ""; }')), /invalid zone name/);
+  t.match(await configMessage(t, serverConf('status_zone none;')), /invalid zone name "none": a server is not counted with "off"/);
 });

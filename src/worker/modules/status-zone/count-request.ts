@@ -20,8 +20,11 @@ export function beginRequest(zone: Meter): PhaseHandler {
   };
 }
 
-/** Counts requests that are over, for their server and for their location; undefined where neither counts them. */
-export function countRequests(server: Meter | null, location: Meter | null, http: HttpRuntime): PhaseHandler | undefined {
+/**
+ * Counts requests that are over, for their server and for their location; undefined where neither counts them. `counted`: false where they
+ * count for nothing.
+ */
+export function countRequests(server: Meter | null, location: Meter | null, http: HttpRuntime, counted: boolean): PhaseHandler | undefined {
   if (server === null && location === null && http.meters === null) {
     return undefined;
   }
@@ -34,6 +37,9 @@ export function countRequests(server: Meter | null, location: Meter | null, http
     if (r.zone !== null) {
       r.zone.values[ZONE.processing]!--;
       r.zone.touch();
+    }
+    if (!counted) {
+      return OK;
     }
     const counting = r.server.zone;
     if (counting !== null) {

@@ -21,7 +21,7 @@ const byName = defineSharedScope<{ zones: 'auto' | 'off' }>({
 const serverScope = defineSharedScope<{ zone: string }>({ fields: { zone: own('') }, directives: {} });
 
 const locationScope = defineSharedScope<{ zone: string }>({
-  // `off` takes the zone of the location around away.
+  // `off` takes the zone of the location around away; `none` has requests counted for nothing, their server included.
   fields: { zone: inherit('off') },
   directives: {
     status_zone: { in: SERVER | In.LOCATION | In.LOCATION_IF, args: 1, set: (conf, _node, ctx) => setZone(conf, ctx) },
@@ -29,11 +29,15 @@ const locationScope = defineSharedScope<{ zone: string }>({
 });
 
 function setZone(conf: { zone?: string | undefined }, ctx: SharedContext): void {
-  const target = (ctx.block.context & SERVER) !== 0 ? ctx.conf(serverScope) : conf;
+  const ofServer = (ctx.block.context & SERVER) !== 0;
+  const target = ofServer ? ctx.conf(serverScope) : conf;
   if (target.zone !== undefined) {
     ctx.reject('is duplicate');
   }
   const name = ctx.node.args[0]!;
+  if (ofServer && name === 'none') {
+    ctx.fail('invalid zone name "none": a server is not counted with "off"', { arg: 0 });
+  }
   target.zone = name === '' ? ctx.fail('invalid zone name ""', { arg: 0 }) : name;
 }
 
@@ -54,8 +58,8 @@ export const statusZoneModule = defineModule({
   phases: {
     postRead: (_conf, _env, { server }) => (server.zone === null ? undefined : beginRequest(server.zone)),
     log({ zone }, env, { server }) {
-      const location = zone === 'off' ? null : env.zones.counters.meters.meter(locationKind, zone);
-      return countRequests(server.zone, location, server.http);
+      const location = zone === 'off' || zone === 'none' ? null : env.zones.counters.meters.meter(locationKind, zone);
+      return countRequests(server.zone, location, server.http, zone !== 'none');
     },
   },
   installMain({ zones }, http, env) {
