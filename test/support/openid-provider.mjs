@@ -6,22 +6,19 @@ import { createServer } from 'node:https';
 
 const settings = JSON.parse(process.env.OPENID_PROVIDER);
 
-if (settings.clockOffset) {
-  const { now } = Date;
-  const RealDate = Date;
-  globalThis.Date = class extends RealDate {
-    constructor(...args) {
-      super(...(args.length === 0 ? [now() + settings.clockOffset] : args));
-    }
+const state = { user: 'jones', claims: {}, clockOffset: 0, ...settings };
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...args) {
+    super(...(args.length === 0 ? [RealDate.now() + state.clockOffset] : args));
+  }
 
-    static now() {
-      return now() + settings.clockOffset;
-    }
-  };
-}
+  static now() {
+    return RealDate.now() + state.clockOffset;
+  }
+};
 
 const { Provider } = await import('oidc-provider');
-const state = { user: settings.user ?? 'jones', form: settings.form === true, claims: settings.claims ?? {} };
 const issuer = `https://${settings.host}:${settings.port}`;
 
 const provider = new Provider(issuer, {
@@ -46,15 +43,15 @@ const provider = new Provider(issuer, {
   },
   pkce: { required: () => settings.pkceRequired !== false },
   ttl: {
-    AccessToken: settings.accessTokenTtl ?? 3600,
-    IdToken: settings.idTokenTtl ?? 3600,
+    AccessToken: () => state.accessTokenTtl ?? 3600,
+    IdToken: () => state.idTokenTtl ?? 3600,
     AuthorizationCode: 60,
     RefreshToken: 86400,
     Session: 86400,
     Grant: 86400,
     Interaction: 600,
   },
-  issueRefreshToken: async (_ctx, client) => settings.refreshTokens !== false && client.grantTypeAllowed('refresh_token'),
+  issueRefreshToken: async (_ctx, client) => state.refreshTokens !== false && client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
   clientBasedCORS: () => true,
   interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },

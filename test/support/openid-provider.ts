@@ -123,8 +123,10 @@ export class OpenIdProvider {
     this.#keys = [signingKey()];
   }
 
-  /** Says who logs in next, or what users' claims are. Returns how often each path was asked for. */
-  set(state: { user?: string; form?: boolean; claims?: object } = {}): Promise<Readonly<Record<string, number>>> {
+  /** Says who logs in next, what users' claims are, and what tokens are like. Returns how often each path was asked for. */
+  set(
+    state: { user?: string } & Partial<Pick<ProviderOptions, 'form' | 'claims' | 'clockOffset' | 'accessTokenTtl' | 'refreshTokens'>> = {},
+  ): Promise<Readonly<Record<string, number>>> {
     return new Promise((resolve) => {
       this.#child!.once('message', ({ counts }: { counts: Record<string, number> }) => resolve(counts));
       this.#child!.send({ set: state });

@@ -11,6 +11,7 @@ export interface SceneOptions {
   readonly lines?: string;
   /** In place of the line with the secret. */
   readonly secret?: string;
+  readonly main?: string;
   readonly http?: string;
   readonly server?: string;
   readonly workers?: number;
@@ -19,6 +20,8 @@ export interface SceneOptions {
   readonly listen?: string;
   readonly scheme?: 'http' | 'https';
   readonly options?: Partial<ServerOptions>;
+  /** A provider of another scene in place of a new one, which does not lead browsers back to this server. */
+  readonly known?: OpenIdProvider;
 }
 
 export interface OpenIdScene {
@@ -36,12 +39,14 @@ export async function openIdScene(t: Scene, scene: SceneOptions = {}): Promise<O
   const reserved = await reservePort();
   t.teardown(() => reserved.release());
   const own = `${scene.scheme ?? 'http'}://127.0.0.1:${reserved.port}`;
-  const provider = await OpenIdProvider.start(t, {
-    redirectUris: [`${own}/oidc_callback`, `${own}/other_callback`],
-    postLogoutUris: [`${own}/bye`],
-    ...options,
-    ...(options.backchannelLogoutUri === undefined ? {} : { backchannelLogoutUri: own + options.backchannelLogoutUri }),
-  });
+  const provider =
+    scene.known ??
+    (await OpenIdProvider.start(t, {
+      redirectUris: [`${own}/oidc_callback`, `${own}/other_callback`],
+      postLogoutUris: [`${own}/bye`],
+      ...options,
+      ...(options.backchannelLogoutUri === undefined ? {} : { backchannelLogoutUri: own + options.backchannelLogoutUri }),
+    }));
   const conf = (lines = scene.lines ?? ''): string =>
     httpConf(
       `oidc_provider idp { ${provider.lines} ${scene.secret ?? `client_secret "${CLIENT_SECRET}";`} scope openid email profile; ${lines} }
@@ -54,7 +59,7 @@ export async function openIdScene(t: Scene, scene: SceneOptions = {}): Promise<O
         location = /bye { auth_oidc off; return 200 bye; }
         ${server}
       }`,
-      `worker_processes ${workers};`,
+      `worker_processes ${workers}; ${scene.main ?? ''}`,
     );
   return { s: await startServer(t, { conf: conf(), ...scene.options }), provider, own, conf };
 }

@@ -11,7 +11,7 @@ import { providerFetch } from './provider-fetch.js';
 import { ProviderPlace } from './provider-place.js';
 import { deriveKey, randomText } from './seal.js';
 import type { SessionStore } from './session-store.js';
-import type { ProviderSettings } from './settings.js';
+import { MIN_SECRET, type ProviderSettings } from './settings.js';
 import { ZoneSessions } from './zone-sessions.js';
 
 /** The pair of a zone that has a random key. */
@@ -115,12 +115,13 @@ export class Provider {
 }
 
 /**
- * The keys that the configuration has. Where cookies hold the sessions, that may be what the provider knows us by, which is made slow to
- * guess; elsewhere a key in the zone is as good, and nobody can guess anything.
+ * The keys that the configuration has. Where other machines must have them too, since cookies hold the sessions or the zone is theirs, that
+ * may be what the provider knows us by, which is made slow to guess; elsewhere a key in the zone is as good, and nobody can guess anything.
  */
-function keysOf({ sessionKeys, clientKey, clientSecret, inCookies }: ProviderSettings, purpose: string): readonly Buffer[] {
+function keysOf({ sessionKeys, clientKey, clientSecret, inCookies, zone }: ProviderSettings, purpose: string): readonly Buffer[] {
   const secret = clientKey?.pem ?? clientSecret;
-  if (sessionKeys.length === 0 && inCookies && secret !== undefined) {
+  const shared = inCookies || zone.data.sync;
+  if (sessionKeys.length === 0 && shared && secret !== undefined && secret.length >= MIN_SECRET) {
     return [deriveKey(scryptSync(Buffer.from(secret, 'latin1'), purpose, 32), purpose)];
   }
   return sessionKeys.map((key) => deriveKey(Buffer.from(key, 'latin1'), purpose));

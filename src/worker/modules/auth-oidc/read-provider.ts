@@ -8,7 +8,7 @@ import type { Context } from '../../module.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadAuthorities, loadKey, loadRevocations, named, TlsFileError } from '../../tls/pem.js';
 import { algorithmOf } from './key-algorithm.js';
-import type { ClientKey, ProviderSettings } from './settings.js';
+import { type ClientKey, MIN_SECRET, type ProviderSettings } from './settings.js';
 
 /** Lines and the numbers of arguments they take. */
 const ARGUMENTS: Readonly<Record<string, readonly [min: number, max: number]>> = {
@@ -39,8 +39,6 @@ const ARGUMENTS: Readonly<Record<string, readonly [min: number, max: number]>> =
 const ZONE_BYTES = 8 * 1024 * 1024;
 /** The word of `session_store` for sessions in cookies, which NGINX Plus does not have. */
 const IN_COOKIES = 'cookie';
-/** Shorter secrets can be guessed from what was encrypted with them. */
-const MIN_SECRET = 16;
 
 type Draft = { -readonly [K in keyof ProviderSettings]: ProviderSettings[K] };
 

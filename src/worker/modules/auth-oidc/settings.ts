@@ -2,6 +2,9 @@ import type { Pos } from '../../../shared/config/language/ast.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
 import type { KeyvalData, KeyvalZone } from '../../lookup/keyval-zone.js';
 
+/** Shorter secrets (characters) can be guessed from what was encrypted with them. */
+export const MIN_SECRET = 16;
+
 /** The zone that holds a provider's sessions, or what workers tell each other of sessions that cookies hold. */
 export type SessionZoneRef = ZoneRef<KeyvalZone, KeyvalData>;
 
