@@ -57,19 +57,23 @@ t.test('purges reach all machines', { skip }, async (t) => {
   t.equal(await purge(b, '/dir/*'), 204);
   await waitFor(() => gone(a, '/dir/1'), { what: '/dir/1 to be gone' });
   t.equal(await gone(a, '/two'), false, 'the rest stays');
+  t.equal(await purge(a, '/late'), 404, 'one that is stored later');
   t.equal(await purge(a, '/nothing'), 404, 'one that is not here may be there');
   t.equal(await purge(a, '/other/1'), 204);
   t.equal(await gone(b, '/other/1'), false, 'a cache without sync');
-  await store(b, '/one', '/dir/1', '/dir/2');
+  // When a purge was made, another machine knows to some milliseconds.
+  const purged = Date.now();
+  await waitFor(() => Date.now() > purged + 1000);
+  await store(b, '/late', '/dir/1', '/dir/2');
   // A machine that is away, and one that asks nobody.
   await b.stop();
   t.equal(await purge(a, '/two'), 204);
   await purge(a, '/dir/*');
-  await waitFor(async () => (await redis.ask('HLEN', 'sluice:{fleet}:pairs')) === '4');
+  await waitFor(async () => (await redis.ask('HLEN', 'sluice:{fleet}:pairs')) === '5');
   await b.start();
   await waitFor(() => gone(b, '/two'), { what: '/two to be gone after the start' });
   await waitFor(() => gone(b, '/dir/1'), { what: '/dir/1 to be gone after the start' });
-  t.equal(await gone(b, '/one'), false, 'what was stored after its purge stays');
+  t.equal(await gone(b, '/late'), false, 'what was stored after its purge stays');
   await redis.freeze();
   await store(a, '/two');
   await store(b, '/two');

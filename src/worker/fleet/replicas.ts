@@ -215,7 +215,7 @@ export class Replicas {
     this.#ask('eval', [BEGIN_SCRIPT.text, 2, this.#name, this.#list, randomBytes(12).toString('hex')], (reply) => {
       const [epoch, fresh, last, now] = reply as [string, number, string, string];
       this.#ahead = Number(now) - performance.now();
-      this.#scan('0', Number(now), new Map(), (found) => {
+      this.#scan('0', new Map(), (found) => {
         for (const zone of this.#zones.values()) {
           this.#bringTogether(zone, found.get(zone) ?? new Map(), epoch, fresh === 1);
         }
@@ -226,9 +226,10 @@ export class Replicas {
     });
   }
 
-  #scan(cursor: string, now: number, found: Map<ReplicaZone, Map<string, ReplicaChange>>, then: (all: typeof found) => void): void {
+  #scan(cursor: string, found: Map<ReplicaZone, Map<string, ReplicaChange>>, then: (all: typeof found) => void): void {
     this.#ask('hscan', [this.#table, cursor, 'COUNT', MAX_CHANGES], (reply) => {
       const [next, pairs] = reply as [string, string[]];
+      const now = Math.floor(performance.now() + this.#ahead);
       for (let i = 0; i < pairs.length; i += 2) {
         const field = pairs[i]!;
         const line = field.indexOf('\n');
@@ -242,7 +243,7 @@ export class Replicas {
       if (next === '0') {
         then(found);
       } else {
-        this.#scan(next, now, found, then);
+        this.#scan(next, found, then);
       }
     });
   }
