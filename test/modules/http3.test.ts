@@ -33,6 +33,7 @@ function start(t: Test, server: string, http = ''): Promise<Server> {
   const conf = httpConf(
     `${http} log_format h3 '$request_uri $http3 $server_protocol $status $body_bytes_sent $connection_requests';
     access_log %%DIR%%/h3.log h3;
+    server { listen 127.0.0.1:%%PORT_1%%; location /api { api; } }
     server {
       listen 127.0.0.1:%%PORT_0%% ssl; listen 127.0.0.1:%%PORT_0%% quic; http2 on; ${TLS}
       server_name localhost; root %%DIR%%/html; ${server}
@@ -92,6 +93,11 @@ t.test('a client of QUIC', { skip }, async (t) => {
     t.equal((await quicGet(port, ['/moved'])).heads[0]!['location'], `https://localhost:${port}/page`);
     const slow = await quicGet(port, ['/slow']);
     t.equal(slow.bodies['slow']!.length, 3_000_000);
+  });
+
+  await t.test('handshakes are counted', async (t) => {
+    const { handshakes } = JSON.parse((await httpGet(server.port(1), '/api/9/ssl')).text) as { handshakes: number };
+    t.ok(handshakes >= 6, `${handshakes}`);
   });
 
   await t.test('a reload', async (t) => {

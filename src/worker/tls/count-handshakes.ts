@@ -25,19 +25,29 @@ export function counted<S extends TlsServer>(address: TlsAddress<S>, done: TlsDo
   }
   return (result) => {
     if ('message' in result) {
-      count(defaultServer, TLS.failed);
-      const place = failurePlace(result.message);
-      if (place !== undefined) {
-        count(defaultServer, place);
-      }
+      countFailure(defaultServer, result.message);
     } else {
-      count(result.server, TLS.handshakes);
-      if ((result.peer as TlsPeer).cipher?.isSessionReused() === true) {
-        count(result.server, TLS.reuses);
-      }
+      countHandshake(result.server, (result.peer as TlsPeer).cipher?.isSessionReused() === true);
     }
     done(result);
   };
+}
+
+/** Counts a handshake that is over; `reused`: it went on with an earlier session. */
+export function countHandshake(server: TlsServer, reused: boolean): void {
+  count(server, TLS.handshakes);
+  if (reused) {
+    count(server, TLS.reuses);
+  }
+}
+
+/** Counts a handshake that failed, by what is said of it. */
+export function countFailure(server: TlsServer, message: string): void {
+  count(server, TLS.failed);
+  const place = failurePlace(message);
+  if (place !== undefined) {
+    count(server, place);
+  }
 }
 
 export function countTimeout(server: TlsServer): void {

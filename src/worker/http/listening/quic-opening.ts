@@ -4,6 +4,7 @@ import type { HeldConnection } from '../../connections/held-list.js';
 import type { QuicConnection, QuicConnectionHandler } from '../../net/quic/contract.js';
 import type { QuicChoice, QuicClient, QuicEnds, QuicKillable, QuicRefusal } from '../../net/quic/host.js';
 import { readHelloMessage } from '../../tls/client-hello.js';
+import { countFailure, countHandshake, countTimeout } from '../../tls/count-handshakes.js';
 import { chooseQuic } from '../../tls/handshake-choice.js';
 import { TlsPeer } from '../../tls/peer.js';
 import type { KnownOpening } from '../connection/known-client.js';
@@ -80,6 +81,7 @@ export class QuicOpening implements QuicClient, HeldConnection, LogSubject {
       },
       accept: (connection) => {
         this.#over = true;
+        countHandshake(server, connection.tls.isSessionReused());
         const peer = new TlsPeer(new CipherOfQuic(connection), hello, tls);
         return this.#owner.serve(connection, this, { tls: { peer, server, serverName }, proxyProtocol: undefined });
       },
@@ -89,7 +91,16 @@ export class QuicOpening implements QuicClient, HeldConnection, LogSubject {
   failed(reason: string, ends: QuicEnds): void {
     this.#client = ends.remote().address ?? '';
     const { log } = this.address.defaultServer.root;
-    if (!this.#over && INFO <= log.level) {
+    if (this.#over) {
+      return;
+    }
+    const { defaultServer } = this.address;
+    if (reason === 'timed out') {
+      countTimeout(defaultServer);
+    } else {
+      countFailure(defaultServer, reason);
+    }
+    if (INFO <= log.level) {
       log.log(INFO, reason === 'timed out' ? 'client timed out' : reason, this);
     }
   }
