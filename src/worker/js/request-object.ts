@@ -20,6 +20,7 @@ import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setLocation, setStatus } from './response-head.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
+import { markScriptSubrequest } from './script-subrequest.js';
 import { jsVariableNames, variableValue } from './script-variables.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, integer, textOf } from './text.js';
@@ -702,6 +703,7 @@ export class RequestObject {
     if (sr === undefined) {
       throw new Error('subrequest creation failed');
     }
+    markScriptSubrequest(sr);
     sr.method = method;
     sr.methodBit = methodBit(method);
     if (body !== undefined) {

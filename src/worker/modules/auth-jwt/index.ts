@@ -7,8 +7,10 @@ import { claimText, memberAt, memberNamed } from '../../jose/claims.js';
 import { josePackage } from '../../jose/jose-package.js';
 import { readUnverified, type TokenText } from '../../jose/unverified-token.js';
 import { VerifiedToken } from '../../jose/verified-token.js';
+import { isScriptSubrequest } from '../../js/script-subrequest.js';
 import { variableName } from '../../lookup/variable-name.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { DECLINED } from '../../task/codes.js';
 import { JwtChecker, tokenText } from './checker.js';
 import { FileSource } from './file-source.js';
 import { RequestSource } from './request-source.js';
@@ -105,6 +107,11 @@ export const authJwtModule = defineModule({
     },
   ],
   phases: {
+    // Subrequests have no access phase, and scripts ask whether a token is right by one.
+    preaccess(conf, env, location) {
+      const checker = makeChecker(conf, env, location);
+      return checker === undefined ? undefined : (r) => (isScriptSubrequest(r) ? checker.check(r) : DECLINED);
+    },
     access(conf, env, location) {
       const checker = makeChecker(conf, env, location);
       return checker === undefined ? undefined : (r) => checker.check(r);
