@@ -28,9 +28,18 @@ t.test('that a server has no certificate is told after all else', async (t) => {
     server { listen 127.0.0.1:8443 ssl; }
     server { ssl_certificate ${cert}; ssl_certificate_key /nowhere/key; } }`;
   t.match(await message(t, conf), /^cannot load certificate key "\/nowhere\/key"/);
-  t.match(await message(t, conf.replace('ssl_certificate_key /nowhere/key', 'ssl_certificate_key $none')), 'unknown "none" variable');
+  t.match(
+    await message(t, conf.replace('ssl_certificate_key /nowhere/key', 'ssl_certificate_key $none')),
+    /^no "ssl_certificate" is defined for/,
+  );
 });
 
 t.test('a mask of processors is read from its end', async (t) => {
   t.equal(await message(t, 'worker_cpu_affinity on; events { }'), 'invalid character "n" in "worker_cpu_affinity"');
+});
+
+t.test('a variable that is taken is refused before its block is read', async (t) => {
+  for (const block of ['map $uri $https { x y z; }', 'geo $https { x y z; }', 'split_clients $uri $https { x y z; }']) {
+    t.equal(await message(t, `events { } http { ${block} }`), 'the duplicate "https" variable', block);
+  }
 });

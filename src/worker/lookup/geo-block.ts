@@ -7,7 +7,7 @@ import { TrustedPeers } from '../address/forwarded-address.js';
 import { GeoNetworks } from './geo-networks.js';
 import { WITHOUT } from './geo-places.js';
 import { GeoRanges } from './geo-ranges.js';
-import { variableName } from './variable-name.js';
+import { newVariable, variableName } from './variable-name.js';
 
 /** Where a `geo` without a source variable takes the address from. */
 export interface GeoSource<R> {
@@ -197,7 +197,7 @@ function network<R extends Subject>(text: string, ctx: ConfigContext<R>): Cidr {
 export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigContext<R>, source: GeoSource<R>): void {
   const sourceSlot = node.args.length === 2 ? ctx.variables.slot(variableName(node.args[0]!, 0, ctx), node.pos) : undefined;
   const at = node.args.length - 1;
-  const name = variableName(node.args[at]!, at, ctx);
+  const name = newVariable(node.args[at]!, at, ctx);
   const table = new GeoTable<R>(source.forwarded !== undefined);
   ctx.entries(node, (line, lineCtx) => table.read(line, lineCtx));
   const { variables } = ctx;
@@ -205,7 +205,7 @@ export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
   const proxies = table.proxies();
   // Built by the first request: the master, which only checks, needs no look-up.
   let find: ((address: Address) => string) | undefined;
-  const defined = variables.define({
+  variables.define({
     name,
     changeable: true,
     cacheable: !table.volatile,
@@ -220,7 +220,4 @@ export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
       return find(address === undefined ? noAddress : unmapped(address));
     },
   });
-  if (!defined) {
-    ctx.fail(`the duplicate "${name}" variable`, { arg: at });
-  }
 }

@@ -4,7 +4,7 @@ import type { ComplexValue } from '../../shared/value/complex.js';
 import type { RegexValue } from '../../shared/value/regex-value.js';
 import type { Subject } from '../../shared/value/subject.js';
 import { lowerAscii } from '../text/ascii-case.js';
-import { variableName } from './variable-name.js';
+import { newVariable } from './variable-name.js';
 import { WildcardHash } from './wildcard-hash.js';
 
 /** A `map` as it is read: what its lines say. */
@@ -79,10 +79,10 @@ class MapTable<R extends Subject> {
 /** Reads `map SOURCE $name { ... }` and defines its variable. nginx: ngx_http_map_block. */
 export function readMap<R extends Subject>(node: DirectiveNode, ctx: ConfigContext<R>): void {
   const source = ctx.complex(node.args[0]!);
-  const name = variableName(node.args[1]!, 1, ctx);
+  const name = newVariable(node.args[1]!, 1, ctx);
   const table = new MapTable<R>();
   ctx.entries(node, (line, lineCtx) => table.read(line, lineCtx));
-  const defined = ctx.variables.define({
+  ctx.variables.define({
     name,
     changeable: true,
     cacheable: !table.volatile,
@@ -95,7 +95,4 @@ export function readMap<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
       return table.find(r, text)?.eval(r) ?? '';
     },
   });
-  if (!defined) {
-    ctx.fail(`the duplicate "${name}" variable`, { arg: 1 });
-  }
 }

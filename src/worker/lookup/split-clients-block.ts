@@ -3,7 +3,7 @@ import { blockError } from '../../shared/config/errors.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import type { Subject } from '../../shared/value/subject.js';
 import { murmurHash2 } from '../digest/murmur-hash2.js';
-import { variableName } from './variable-name.js';
+import { newVariable } from './variable-name.js';
 
 interface Part {
   /** Hundredths of a percent; 0 for the rest. */
@@ -14,7 +14,7 @@ interface Part {
 /** Reads `split_clients KEY $name { ... }` and defines its variable. nginx: ngx_conf_split_clients_block. */
 export function readSplitClients<R extends Subject>(node: DirectiveNode, ctx: ConfigContext<R>): void {
   const key = ctx.complex(node.args[0]!);
-  const name = variableName(node.args[1]!, 1, ctx);
+  const name = newVariable(node.args[1]!, 1, ctx);
   const parts: Part[] = [];
   ctx.entries(node, (line, lineCtx) => parts.push(readPart(line, lineCtx)));
   const limits = limitsOf(parts, node);
@@ -27,9 +27,7 @@ export function readSplitClients<R extends Subject>(node: DirectiveNode, ctx: Co
     }
     return '';
   };
-  if (!ctx.variables.define({ name, changeable: true, get, origin: { text: `split_clients ${node.args[0]}`, pos: node.pos } })) {
-    ctx.fail(`the duplicate "${name}" variable`, { arg: 1 });
-  }
+  ctx.variables.define({ name, changeable: true, get, origin: { text: `split_clients ${node.args[0]}`, pos: node.pos } });
 }
 
 // nginx: ngx_http_split_clients.

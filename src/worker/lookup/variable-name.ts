@@ -8,3 +8,13 @@ export function variableName<R extends Subject>(text: string, arg: number, ctx: 
   }
   return text.slice(1);
 }
+
+/** The name of a variable that a block is about to define: nginx refuses one that is taken before it reads the block. */
+export function newVariable<R extends Subject>(text: string, arg: number, ctx: ConfigContext<R>): string {
+  const name = variableName(text, arg, ctx);
+  const known = ctx.variables.definition(name);
+  if (known !== undefined && !known.changeable) {
+    ctx.fail(`the duplicate "${name}" variable`, { arg });
+  }
+  return name;
+}
