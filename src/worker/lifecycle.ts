@@ -77,7 +77,7 @@ export class Lifecycle {
           this.#reopen();
           break;
         case 'quit':
-          this.#quit(message.dropped);
+          this.#quit(message.dropped, message.last);
           break;
         case 'terminate':
           this.#exit();
@@ -244,7 +244,7 @@ export class Lifecycle {
   }
 
   /** Lets every client finish. nginx: ngx_quit in ngx_worker_process_cycle. */
-  #quit(dropped: readonly string[] = []): void {
+  #quit(dropped: readonly string[] = [], last = false): void {
     const [start, server] = [this.#start, this.#server];
     if (this.#quitting || start === undefined || server === undefined) {
       if (server === undefined) {
@@ -254,7 +254,8 @@ export class Lifecycle {
     }
     this.#quitting = true;
     for (const socket of this.#sockets) {
-      socket.close(dropped.includes(socketKey(socket.spec)));
+      const gone = dropped.includes(socketKey(socket.spec));
+      socket.close(gone, gone || last);
     }
     // Whoever reads this may rely on it that the next client is not served here.
     this.#log.log(NOTICE, 'gracefully shutting down');

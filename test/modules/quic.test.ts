@@ -43,7 +43,12 @@ t.test('without a connection', { skip }, async (t) => {
     t.equal(again.retried, undefined, 'a token of the connection spares the next one that');
     const wrong = await QuicClient.open(port, { token: Buffer.concat([client.token!.subarray(0, -1), Buffer.from([7])]) });
     t.teardown(() => wrong.close());
-    await wrong.until(() => wrong.retried !== undefined);
+    await wrong.until(() => wrong.closed !== undefined);
+    t.equal(wrong.closed!.code, 0x0b);
+    const elsewhere = await QuicClient.open(port, { token: client.retried! });
+    t.teardown(() => elsewhere.close());
+    await elsewhere.until(() => elsewhere.closed !== undefined);
+    t.equal(elsewhere.closed!.code, 0x0b, "one of Retry's is good for its port alone");
   });
 
   t.test('versions that are not spoken are answered with those that are', async (t) => {
@@ -318,6 +323,27 @@ t.test('connections', { skip }, async (t) => {
     t.match(await text(client, 0), /^HTTP/);
     t.equal(client.closed, undefined);
   });
+});
+
+t.test('a reload: connections go on in the workers that have them', { skip }, async (t) => {
+  const server = await startServer(t, { conf: `worker_processes 2;\n${site('')}`, files: { long: LONG } });
+  const clients = await Promise.all([1, 2, 3, 4].map(() => QuicClient.connect(server.port(0), { parameters: [parameter(0x04, 500)] })));
+  for (const client of clients) {
+    t.teardown(() => client.close());
+    client.get(0, '/long');
+    await client.until(() => (client.streams.get(0)?.text.length ?? 0) >= 500);
+  }
+  await server.reload();
+  for (const client of clients) {
+    client.send(APPLICATION, frame(0x10, 2 ** 24));
+    await client.until(() => client.streams.get(0)!.end || client.closed !== undefined);
+    t.equal(client.streams.get(0)!.text === LONG, true);
+  }
+  const fresh = await QuicClient.connect(server.port(0));
+  t.teardown(() => fresh.close());
+  fresh.get(0, '/');
+  await fresh.until(() => fresh.streams.get(0)?.end === true);
+  t.match(fresh.streams.get(0)!.text, /^HTTP/);
 });
 
 /** The hello without the extension of transport parameters. */

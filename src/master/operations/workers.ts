@@ -204,7 +204,7 @@ export class WorkerPool {
         if (!member.leaving) {
           member.leaving = true;
           member.canary = undefined;
-          member.channel.send({ t: 'quit', dropped: [] });
+          member.channel.send({ t: 'quit', dropped: [], last: false });
         }
       },
     };
@@ -274,7 +274,7 @@ export class WorkerPool {
     for (const member of this.#members) {
       if (!member.leaving && (which === 'all' || this.#isOld(member.generation))) {
         member.leaving = true;
-        member.channel.send({ t: 'quit', dropped });
+        member.channel.send({ t: 'quit', dropped, last: which === 'all' });
       }
     }
   }

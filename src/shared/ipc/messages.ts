@@ -59,7 +59,7 @@ export type ToWorker =
   | Start
   | { readonly t: 'reopen' | 'terminate' }
   /** Lets every client finish. No other process has the sockets of these keys any more. */
-  | { readonly t: 'quit'; readonly dropped: readonly string[] }
+  | { readonly t: 'quit'; readonly dropped: readonly string[]; readonly last: boolean }
   /** The canary has become a worker like all others. */
   | { readonly t: 'promote' }
   /** Tells what it has done now, and every so many milliseconds from now on; 0 for no more. */

@@ -103,8 +103,8 @@ export interface DatagramServer extends DatagramTaker {
 export interface HandleServer {
   /** The socket is the server's from now on, to read and to close. */
   opened(handle: DatagramHandle): void;
-  /** Nothing new is to be begun. The socket still sends, and is closed by the server. */
-  released(): void;
+  /** Nothing new is to be begun. The socket still sends, and is closed by the server. `last`: no other process reads it. */
+  released(last: boolean): void;
 }
 
 /** One bound address in one process. It belongs to at most one server, which accepts on it from `open` to `close`. */
@@ -313,13 +313,14 @@ export class ListenSocket {
 
   /**
    * Lets go of the socket in this process. The file of a Unix-domain socket goes with it when the socket was bound here. `dropped`: no
-   * other process has it. Of several sockets of UDP at an address, it would get its share of datagrams for as long as it is open.
+   * other process has it. Of several sockets of UDP at an address, it would get its share of datagrams for as long as it is open. `last`:
+   * no other process takes it over.
    */
-  close(dropped = false): void {
+  close(dropped = false, last = dropped): void {
     this.#taker?.close();
     this.#taker = undefined;
     if (this.#handleServer !== undefined) {
-      this.#handleServer.released();
+      this.#handleServer.released(last);
       this.#handleServer = undefined;
     } else if (this.#datagramServer !== undefined) {
       this.#served!.pause();

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
 import type { HandleServer, ListenSocket } from '../../../shared/net/listen-socket.js';
 import { Family } from '../../../shared/net/socket-addresses.js';
@@ -6,6 +7,7 @@ import { network } from '../../net/engine/network.js';
 import { quicCalls } from '../../net/openssl/quic-library.js';
 import type { QuicConnection, QuicConnectionHandler } from '../../net/quic/contract.js';
 import { Endpoint } from '../../net/quic/endpoint.js';
+import { Forwarder, type ForwarderSockets } from '../../net/quic/forwarder.js';
 import type { QuicClient, QuicKillable, QuicServer, QuicSettings } from '../../net/quic/host.js';
 import { RoutedIds } from '../../net/quic/routed-ids.js';
 import { routeById } from '../../net/quic/routing-program.js';
@@ -44,6 +46,20 @@ export interface QuicPlace {
 
 /** Endpoints by their sockets: a process without a master keeps them over its configurations. */
 const endpoints = new WeakMap<ListenSocket, Endpoint>();
+
+/** All endpoints of the process, for datagrams that other processes have read; and what leads to those. */
+const served: Endpoint[] = [];
+let forwarder: Forwarder | undefined;
+
+function openForwarder(secret: Buffer): Forwarder | undefined {
+  const sockets: ForwarderSockets = {
+    serve: (handle) => network.serveDatagrams(handle),
+    connect: (port) => network.connectDatagrams({ address: '127.0.0.1', port }, { keepAlive: false }),
+  };
+  const key = createHmac('sha256', secret).update('datagrams of other processes').digest();
+  forwarder ??= Forwarder.open(key, sockets, (...datagram) => served.some((endpoint) => endpoint.delivered(...datagram)));
+  return forwarder;
+}
 
 /** Takes the connections of QUIC that come to a listener. */
 export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner {
@@ -92,18 +108,21 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
     }
     const { hostKey } = this.#address.defaultServer.settings.quic;
     const tokens = new Tokens(hostKey === undefined ? secret : Buffer.from(hostKey, 'latin1'));
-    const ids = new RoutedIds(secret, worker ?? 0, worker === undefined ? 1 : workers, 0);
+    const others = worker === undefined ? undefined : openForwarder(secret);
+    const ids = new RoutedIds(secret, worker ?? 0, worker === undefined ? 1 : workers, others?.port ?? 0);
     const endpoint: Endpoint = new Endpoint(
       network.serveQuic(handle, () => endpoint),
       this,
       tokens,
       ids,
+      others,
     );
+    served.push(endpoint);
     endpoints.set(this.#socket, endpoint);
   }
 
-  released(): void {
-    endpoints.get(this.#socket)?.drain();
+  released(last: boolean): void {
+    endpoints.get(this.#socket)?.drain(last || this.#place.worker === undefined);
   }
 
   /** Tells all clients that it is over. */
@@ -112,6 +131,7 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
     if (endpoint?.server === this) {
       endpoint.terminate();
       endpoints.delete(this.#socket);
+      served.splice(served.indexOf(endpoint), 1);
     }
   }
 

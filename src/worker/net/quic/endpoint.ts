@@ -2,6 +2,8 @@ import type { Region } from '../../../shared/net/uring/memory.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Connection, type ConnectionHost, NoRoom } from './connection.js';
+import { Code } from './errors.js';
+import type { Forwarder } from './forwarder.js';
 import { FrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
 import { LongHeader } from './long-header.js';
@@ -9,7 +11,7 @@ import { PacketWriter } from './packet-writer.js';
 import { Path } from './path.js';
 import { ID_LENGTH, type RoutedIds } from './routed-ids.js';
 import { APPLICATION, HANDSHAKE, INITIAL } from './space.js';
-import { retryPacket, statelessReset, versionNegotiation } from './stateless.js';
+import { refusal, retryPacket, statelessReset, versionNegotiation } from './stateless.js';
 import { TimerHeap } from './timer-heap.js';
 import type { Tokens } from './tokens.js';
 import { initialKeys, Type, type Version } from './version.js';
@@ -49,7 +51,11 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   #resets = 0;
   #resetSecond = 0;
 
-  constructor(socket: UdpSocket, server: QuicServer, tokens: Tokens, routed: RoutedIds) {
+  readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
+
+  /** `forwarder`: what leads to other processes, whose connections datagrams may be of. */
+  constructor(socket: UdpSocket, server: QuicServer, tokens: Tokens, routed: RoutedIds, forwarder?: Pick<Forwarder, 'forward'>) {
+    this.#forwarder = forwarder;
     this.#socket = socket;
     this.server = server;
     this.#tokens = tokens;
@@ -165,9 +171,15 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         if (from !== start) {
           return;
         }
-        if (!long) {
-          this.#unknown(start, end, peer, local);
-          return;
+        const idAt = long ? header.destinationAt : from + 1;
+        if (!long || header.destinationLength === ID_LENGTH) {
+          const forwarded = this.#forward(idAt, start, end, peer, local, ecn);
+          if (!long && !forwarded) {
+            this.#unknown(start, end, peer, local);
+          }
+          if (!long || forwarded) {
+            return;
+          }
         }
         connection = this.#accept(header, end - start, peer, local);
         if (connection === undefined) {
@@ -251,15 +263,23 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     let originalDestination: Buffer = destination;
     let retrySource: Buffer | undefined;
     let validated = false;
+    const { retry } = this.server.settings;
     if (header.tokenLength > 0) {
       const token = this.#tokens.read(bytes.subarray(header.tokenAt, header.tokenAt + header.tokenLength), peer);
-      validated = token !== undefined;
-      if (token?.originalDestination !== undefined) {
+      // One that was made with another key is as good as none, unless clients have to have one. nginx refuses it always.
+      if (token === undefined ? retry : !token.valid && token.originalDestination !== undefined) {
+        const reason = token === undefined ? 'cannot decrypt token' : 'invalid address validation token';
+        const length = refusal(version, destination, source, Code.INVALID_TOKEN, reason, this.output);
+        this.#socket.send(peer, local, 0, length, length);
+        return undefined;
+      }
+      validated = token?.valid === true;
+      if (validated && token?.originalDestination !== undefined) {
         originalDestination = token.originalDestination;
         retrySource = destination;
       }
     }
-    if (this.server.settings.retry && !validated) {
+    if (retry && !validated) {
       const id = this.#makeId();
       this.#reply(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
       return undefined;
@@ -286,6 +306,29 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     const part = (at: number, length: number): Buffer => bytes.subarray(at, at + length);
     const destination = part(header.destinationAt, header.destinationLength);
     this.#reply(versionNegotiation(part(header.sourceAt, header.sourceLength), destination), peer, local);
+  }
+
+  /** Passes a datagram on whose ID was made by another process. Returns false where that is not so, or where the other one has gone. */
+  #forward(idAt: number, start: number, end: number, peer: Buffer, local: Buffer | undefined, ecn: number): boolean {
+    if (this.#forwarder === undefined) {
+      return false;
+    }
+    const { bytes } = this.input;
+    const port = this.#routed.portOf(bytes, idAt);
+    return port !== 0 && this.#forwarder.forward(port, bytes.subarray(start, end), peer, local, ecn);
+  }
+
+  /** Takes a datagram that another process has read. Returns false when it is not of a connection here. */
+  delivered(datagram: Buffer, peer: Buffer, local: Buffer | undefined, ecn: number): boolean {
+    const { bytes } = this.input;
+    const at = (datagram[0]! & 0x80) !== 0 ? 6 : 1;
+    if (datagram.length > bytes.length || !this.#ids.has(latin1(datagram, at, Math.min(datagram.length, at + ID_LENGTH)))) {
+      return false;
+    }
+    datagram.copy(bytes);
+    this.datagrams(datagram.length, datagram.length, peer, local, ecn);
+    this.#socket.ask();
+    return true;
   }
 
   /** A packet of a connection that is not known here: its client hears that there is none any more. */
@@ -361,9 +404,12 @@ export class Endpoint implements ConnectionHost, UdpTaker {
 
   // ---------------------------------------------------------------- the end
 
-  /** Begins no more connections; the socket is closed with the last. */
-  drain(): void {
+  /** Begins no more connections; the socket is closed with the last. `read`: nobody else reads it. */
+  drain(read: boolean): void {
     this.#draining = true;
+    if (!read && this.#forwarder !== undefined) {
+      this.#socket.release();
+    }
     if (this.#connections.size === 0) {
       this.#close();
     }

@@ -1,6 +1,9 @@
 // Packets that are answered without a connection: versions, Retry, and that there is no such connection.
 import { randomFillSync, randomInt } from 'node:crypto';
-import { retryTag, Type, VERSIONS, type Version } from './version.js';
+import type { Region } from '../../../shared/net/uring/memory.js';
+import { closeFrame } from './close-frame.js';
+import { putInt } from './varint.js';
+import { initialKeys, retryTag, Type, VERSIONS, type Version } from './version.js';
 
 /** The version of a packet that names versions. */
 const NEGOTIATION = 0;
@@ -44,4 +47,31 @@ export function statelessReset(token: Uint8Array, size: number): Buffer {
   packet[0] = 0x40 | (packet[0]! & 0x3f);
   packet.set(token, length - TOKEN);
   return packet;
+}
+
+/**
+ * Refuses a connection with its first packet's keys, without one being made, by a packet at the beginning of `output`; returns its length.
+ * `destination`, `source`: the client's.
+ */
+export function refusal(version: Version, destination: Buffer, source: Buffer, code: number, reason: string, output: Region): number {
+  const frame = closeFrame(false, true, code, reason, 0);
+  const { bytes } = output;
+  bytes[0] = 0xc0 | (version.bits[Type.INITIAL]! << 4);
+  let at = bytes.writeUInt32BE(version.number, 1);
+  for (const id of [source, destination]) {
+    bytes[at++] = id.length;
+    at += id.copy(bytes, at);
+  }
+  bytes[at++] = 0;
+  at = putInt(bytes, at, 1 + frame.length + 16);
+  const numberAt = at;
+  bytes[at++] = 0;
+  const end = at + frame.copy(bytes, at);
+  const keys = initialKeys(version, destination).server(true);
+  keys.seal(0, output, 0, at, end);
+  const mask = keys.mask(output, numberAt + 4);
+  bytes[0]! ^= mask[0]! & 0x0f;
+  bytes[numberAt]! ^= mask[1]!;
+  keys.free();
+  return end + 16;
 }

@@ -14,6 +14,8 @@ const NEW = 2;
 
 /** What a token of ours says. */
 export interface Token {
+  /** Now, and from this address. */
+  readonly valid: boolean;
   /** The token came with Retry, and this was the client's destination before; undefined for a token of an earlier connection. */
   readonly originalDestination: Buffer | undefined;
 }
@@ -54,7 +56,7 @@ export class Tokens {
     return Buffer.concat([iv, text, cipher.getAuthTag()]);
   }
 
-  /** Reads a token of ours that is good for this address now; undefined for any other. */
+  /** Reads a token of ours; undefined for any other. */
   read(token: Buffer, peer: Buffer): Token | undefined {
     if (token.length < IV + BODY + TAG || token.length > IV + BODY + LONGEST_ID + TAG) {
       return undefined;
@@ -70,10 +72,9 @@ export class Tokens {
     const kind = body[0]!;
     const age = Date.now() - body.readDoubleBE(1);
     const lifetime = kind === RETRY ? RETRY_LIFETIME : NEW_LIFETIME;
-    if (!(age >= 0 && age <= lifetime) || !addressHash(kind, peer).equals(body.subarray(9, 29)) || body[29] !== body.length - BODY) {
-      return undefined;
-    }
-    return { originalDestination: kind === RETRY ? Buffer.from(body.subarray(BODY)) : undefined };
+    const fits = addressHash(kind, peer).equals(body.subarray(9, 29)) && body[29] === body.length - BODY;
+    const originalDestination = kind === RETRY ? Buffer.from(body.subarray(BODY)) : undefined;
+    return { valid: fits && age >= 0 && age <= lifetime, originalDestination };
   }
 
   /** Says by its presence that a connection is no more. */
