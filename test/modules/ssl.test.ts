@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
+import { noQuicClient, quicGet } from '../support/gtlsclient.js';
 import { type Origin, startOrigin } from '../support/origin.js';
 import { makePrefix } from '../support/prefix.js';
 import { httpGet } from '../support/raw-client.js';
@@ -461,7 +462,8 @@ t.test("the status of clients' certificates", async (t) => {
   const responder = await startResponder(t);
   const url = `http://127.0.0.1:${responder.port}`;
   const checked = (port: number, path: string, more = ''): string =>
-    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${pair('rsa')} ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};
+    `server { listen 127.0.0.1:%%PORT_${port}%% ssl; ${noQuicClient ? '' : `listen 127.0.0.1:%%PORT_${port}%% quic;`}
+       ${pair('rsa')} ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};
        ssl_ocsp on; ssl_ocsp_responder ${url}/${path}; ${more} add_header X-Verify $ssl_client_verify always; return 200 ok; }`;
   const server = await start(
     t,
@@ -478,6 +480,17 @@ t.test("the status of clients' certificates", async (t) => {
   const failed = /400 Bad Request[\s\S]*X-Verify: FAILED:certificate status request failed/;
   t.match((await get(server, '/', { port: 2, ...ecdsa })).text, failed);
   t.match((await get(server, '/', { port: 3, ...client('client') })).text, failed, 'a response about another certificate');
+  if (noQuicClient) {
+    return;
+  }
+  const overQuic = async (port: number, options: readonly string[]): Promise<(string | undefined)[]> => {
+    const { heads } = await quicGet(server.port(port), ['/x'], options);
+    return [heads[0]?.[':status'], heads[0]?.['x-verify']];
+  };
+  t.strictSame(await overQuic(0, []), ['200', 'NONE']);
+  t.strictSame(await overQuic(0, [`--cert=${c.ecdsa.cert}`, `--key=${c.ecdsa.key}`]), ['200', 'SUCCESS']);
+  t.strictSame(await overQuic(1, [`--cert=${c.client.cert}`, `--key=${c.client.key}`]), ['400', 'FAILED:certificate revoked']);
+  t.strictSame(await overQuic(2, [`--cert=${c.ecdsa.cert}`, `--key=${c.ecdsa.key}`]), ['400', 'FAILED:certificate status request failed']);
 });
 
 t.test('warnings about certificates name the directive', async (t) => {
