@@ -1,9 +1,9 @@
-import { getCACertificates } from 'node:tls';
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { FetchPool } from '../../js/fetch-pool.js';
 import type { FetchPlace, Lookup, TlsContext } from '../../js/fetch-settings.js';
 import { contextBase, makeContext } from '../../tls/context.js';
 import { TLS } from '../../tls/settings.js';
+import { systemAuthorities } from '../../tls/system-authorities.js';
 import type { ProviderSettings } from './settings.js';
 
 /** How long (milliseconds) a provider may be silent. */
@@ -57,14 +57,5 @@ function providerContext({ trustedCertificate, crl }: ProviderSettings, files: N
   }
   const { ca: _none, ...options } = base.options;
   const system = systemAuthorities();
-  return { base, context: makeContext({ ...base, options: system.length === 0 ? options : { ...options, ca: system } }, []) };
-}
-
-/** The certificates that the system trusts; none where Node cannot tell, which then uses its own. */
-function systemAuthorities(): string[] {
-  try {
-    return getCACertificates('system');
-  } catch {
-    return [];
-  }
+  return { base, context: makeContext({ ...base, options: system === undefined ? options : { ...options, ca: system } }, []) };
 }

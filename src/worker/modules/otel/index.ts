@@ -12,11 +12,11 @@ import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { DECLINED, OK } from '../../task/codes.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
+import { systemAuthorities } from '../../tls/system-authorities.js';
 import { SpanExporter } from '../../trace/span-exporter.js';
 import { SERVER_VERSION } from '../../version.js';
 import { type ExporterSettings, readExporter } from './read-exporter.js';
 import { RequestSpans, type SpanSettings } from './request-spans.js';
-import { systemAuthorities } from './system-authorities.js';
 import { contextOf, EXTRACT, INJECT, inject, type TraceContext } from './trace-context.js';
 
 interface MainSettings {
