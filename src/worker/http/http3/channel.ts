@@ -88,19 +88,17 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
   #gone(code: number): void {
     const { c } = this;
     const stream = this.#stream;
+    const served = stream !== null && !stream.closed;
     this.#giveUp();
-    this.quic.stopReceiving(H3_ERROR.REQUEST_CANCELLED);
-    this.quic.reset(H3_ERROR.REQUEST_CANCELLED);
-    if (stream?.closed) {
-      c.idleFrame();
-      return;
-    }
-    const enough = !c.flood.broken();
-    if (stream !== null) {
+    if (served) {
       stream.request.log(INFO, goneText(this.quic.id, code));
       stream.gone();
     }
-    if (enough) {
+    this.quic.stopReceiving(H3_ERROR.REQUEST_CANCELLED);
+    this.quic.reset(H3_ERROR.REQUEST_CANCELLED);
+    if (stream !== null && !served) {
+      c.idleFrame();
+    } else if (!c.flood.broken()) {
       c.tooManyBroken();
     }
   }

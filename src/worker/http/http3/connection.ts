@@ -359,7 +359,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
       // Answers may still be on their way.
       this.#deadline.set(now, this.#channels.size > 0 ? settings.sendTimeout : FAREWELL_MS);
     } else if (this.#channels.size > 0) {
-      this.#deadline.clear();
+      // A client that acknowledges nothing does not stay for that.
+      this.#deadline.set(now, Math.max(settings.sendTimeout, settings.keepaliveTimeout));
     } else {
       this.#deadline.set(
         this.#idleSince,
