@@ -104,6 +104,7 @@ const OUR_OWN = [
   'js_import',
   'js_inspect',
   'js_isolation',
+  'js_log',
   'js_path',
   'js_periodic',
   'js_preload_object',

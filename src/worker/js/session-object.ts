@@ -219,6 +219,11 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     return value;
   }
 
+  /** Lets a function look at a session that is over. */
+  observe(run: ScriptFunction): void {
+    new Task(this, { settled() {}, failed() {} }, true).runAtOnce(() => run(this.#object));
+  }
+
   // --- filtering
 
   /** Lets a function see what goes through the session. nginx: ngx_stream_js_body_filter. */

@@ -1,3 +1,4 @@
+// Over 400 lines: the directives of njs in http, and what each of them builds for a location.
 import { In } from '../../../shared/config/context.js';
 import { inherit, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
@@ -32,6 +33,7 @@ interface Settings extends ScriptSettings {
   content: string | undefined;
   access: string | undefined;
   headerFilter: string | undefined;
+  log: string | undefined;
   bodyFilter: string | undefined;
   /** A body filter gets text, and not bytes. */
   bodyText: boolean;
@@ -77,7 +79,7 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
     }
     ctx.warn(`js function "${conf.content}" not found`);
   }
-  for (const name of [conf.access, conf.headerFilter, conf.bodyFilter]) {
+  for (const name of [conf.access, conf.headerFilter, conf.bodyFilter, conf.log]) {
     if (name !== undefined && scripts.find(name) === undefined) {
       ctx.warn(`js function "${name}" not found`);
     }
@@ -86,7 +88,7 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
-type HandlerField = 'content' | 'access' | 'headerFilter' | 'bodyFilter';
+type HandlerField = 'content' | 'access' | 'headerFilter' | 'bodyFilter' | 'log';
 
 /** Stores the name of a function, which a block gives once. */
 const once =
@@ -106,6 +108,7 @@ const scope = defineScope<Settings>({
     content: inherit<string | undefined>(undefined),
     access: inherit<string | undefined>(undefined),
     headerFilter: inherit<string | undefined>(undefined),
+    log: inherit<string | undefined>(undefined),
     bodyFilter: inherit<string | undefined>(undefined),
     bodyText: inherit(true),
     contentKind: inherit<ContentKind>('r'),
@@ -140,6 +143,7 @@ const scope = defineScope<Settings>({
     js_timeout: { in: HTTP_ANYWHERE, args: 1, set: msec('timeout') },
     js_access: { in: HANDLERS, args: 1, set: once('access') },
     js_header_filter: { in: HANDLERS, args: 1, set: once('headerFilter') },
+    js_log: { in: HTTP_ANYWHERE, args: 1, set: once('log') },
     js_body_filter: {
       in: HANDLERS,
       args: [1, 2],
@@ -161,6 +165,7 @@ const scope = defineScope<Settings>({
       [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],
       ['js_header_filter', conf.headerFilter],
+      ['js_log', conf.log],
       ['js_body_filter', conf.bodyFilter],
     ]);
     if (ctx.testing && loadable && conf.imports.length > 0) {
@@ -380,6 +385,23 @@ export const jsModule = defineModule({
     }
   },
   handler: (conf, env, location) => (conf.content === undefined ? undefined : contentHandler(conf, env, location, conf.content)),
+  phases: {
+    log(conf, env, location) {
+      const name = conf.log;
+      if (name === undefined) {
+        return undefined;
+      }
+      const run = placeFor(conf, env, location).scripts?.find(name);
+      return (r) => {
+        if (run === undefined) {
+          functionMissing(r, name);
+        } else {
+          requestObject(r).filterHead(run);
+        }
+        return DECLINED;
+      };
+    },
+  },
   headerFilter(conf, env, location) {
     const name = conf.headerFilter;
     if (name === undefined) {

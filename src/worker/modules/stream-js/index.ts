@@ -9,17 +9,18 @@ import { defineModule, defineSharedScope, type SharedContext } from '../../modul
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
 import type { Session } from '../../stream/session/session.js';
 import type { ClientTask } from '../../task/client-task.js';
-import { FAILED } from '../../task/codes.js';
+import { DECLINED, FAILED } from '../../task/codes.js';
 
 interface Settings extends ScriptSettings {
   access: string | undefined;
   preread: string | undefined;
   filter: string | undefined;
+  log: string | undefined;
 }
 
 /** Stores the name of a function, which a block gives once. */
 const once =
-  (field: 'access' | 'preread' | 'filter') =>
+  (field: 'access' | 'preread' | 'filter' | 'log') =>
   (conf: Partial<Settings>, node: SharedContext['node'], ctx: SharedContext): void => {
     if (conf[field] !== undefined) {
       ctx.reject('is duplicate');
@@ -33,6 +34,7 @@ const scope = defineSharedScope<Settings>({
     access: inherit<string | undefined>(undefined),
     preread: inherit<string | undefined>(undefined),
     filter: inherit<string | undefined>(undefined),
+    log: inherit<string | undefined>(undefined),
   },
   directives: {
     ...scriptDirectives({
@@ -45,12 +47,14 @@ const scope = defineSharedScope<Settings>({
     js_access: { in: STREAM_ANYWHERE, args: 1, set: once('access') },
     js_preread: { in: STREAM_ANYWHERE, args: 1, set: once('preread') },
     js_filter: { in: STREAM_ANYWHERE, args: 1, set: once('filter') },
+    js_log: { in: STREAM_ANYWHERE, args: 1, set: once('log') },
   },
   link(conf, ctx) {
     linkScripts(conf, ctx, [
       ['js_access', conf.access],
       ['js_preread', conf.preread],
       ['js_filter', conf.filter],
+      ['js_log', conf.log],
     ]);
   },
 });
@@ -84,6 +88,20 @@ export const streamJsModule = defineModule({
     phases: {
       access: ({ access }, _env, server) => phase(access, server, false),
       preread: ({ preread }, _env, server) => phase(preread, server, true),
+      log({ log: name }, _env, server) {
+        if (name === undefined) {
+          return undefined;
+        }
+        const run = placeOf(server)?.scripts?.find(name);
+        return (s) => {
+          if (run === undefined) {
+            functionMissing(s, name);
+          } else {
+            sessionScripts(s).observe(run);
+          }
+          return DECLINED;
+        };
+      },
     },
     installLocation(conf, server, env) {
       if (conf.imports.length === 0) {
