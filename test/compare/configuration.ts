@@ -78,6 +78,8 @@ const CACHED = ['proxy', 'fastcgi', 'uwsgi', 'scgi']
   .join('\n')
   .replace(/(fastcgi|uwsgi|scgi)_cache_convert_head off;/g, '');
 
+const MORE: Readonly<Record<Form, string>> = { plain: '', unbuffered: UNBUFFERED, cached: CACHED };
+
 /** The block around all cases. `certificate`, `key`: paths. */
 export const frame = (main: string, certificate: string, key: string): string => `
 ${main}
@@ -108,8 +110,8 @@ include %%DIR%%/cases/*.conf;
 
 const listen = (form: Form, tls: boolean): string => `127.0.0.1:%%PORT_${portOf(form, tls)}%%`;
 
-/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend. */
-export function caseConfiguration({ parts }: Case, name: string, backend: number): string {
+/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend; `forms`: those that are wanted. */
+export function caseConfiguration({ parts }: Case, name: string, backend: number, forms: readonly Form[] = FORMS): string {
   const texts = (of: keyof Omit<Part, 'name'>): string =>
     parts
       .map((part) => part[of] ?? '')
@@ -130,6 +132,6 @@ ${texts('location')}
 `;
   const whole = `upstream %%CASE%% { server %%BACKEND%% max_fails=0; }
 ${texts('http')}
-${form('plain', '')}${form('unbuffered', UNBUFFERED)}${form('cached', CACHED)}`;
+${forms.map((kind) => form(kind, MORE[kind])).join('')}`;
   return whole.replaceAll('%%GROUP%%', '%%CASE%%').replaceAll('%%CASE%%', name).replaceAll('%%BACKEND%%', `127.0.0.1:${backend}`);
 }

@@ -2,7 +2,7 @@ import type { Axis, Run } from './axes.js';
 import { Backend } from './backend.js';
 import type { Case } from './case.js';
 import { converse } from './client.js';
-import { caseConfiguration, FORMS, portOf } from './configuration.js';
+import { caseConfiguration, FORMS, type Form, portOf } from './configuration.js';
 import { type Compared, differencesOf } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { ruleOf } from './rules.js';
@@ -60,7 +60,7 @@ export class Runner {
     for (const [i, one] of cases.entries()) {
       players.set(`c${i}`, await Player.make(one, `c${i}`));
     }
-    await this.#load(players, refused);
+    await this.#load(players, axes, refused);
     const compared: Compared[] = [];
     const passing: Compared[] = [];
     const waiting = [...players.values()];
@@ -90,11 +90,14 @@ export class Runner {
   }
 
   /** Takes out one case after another until all servers take the rest. */
-  async #load(players: Map<string, Player>, refused: Refusal[]): Promise<void> {
+  async #load(players: Map<string, Player>, axes: readonly Axis[], refused: Refusal[]): Promise<void> {
     const sites = [...this.#sites.values()];
     for (let all = false; !all; ) {
-      const texts = new Map([...players].map(([name, { text }]) => [name, text]));
-      const loads = await Promise.allSettled(sites.map((site) => site.load(texts)));
+      const textsFor = ({ name }: Site): Map<string, string> => {
+        const forms = formsOf(name, axes);
+        return new Map([...players].map(([id, player]) => [id, player.text(forms)]));
+      };
+      const loads = await Promise.allSettled(sites.map((site) => site.load(textsFor(site))));
       all = true;
       for (const [i, load] of loads.entries()) {
         if (load.status === 'rejected') {
@@ -129,20 +132,24 @@ export class Runner {
   }
 }
 
+/** The forms in which a site is asked for cases on these axes: what nobody asks for would only be read. */
+function formsOf(site: string, axes: readonly Axis[]): Form[] {
+  const runs = axes.flatMap(({ left, right }) => [left, right]).filter((run) => run.site === site);
+  return FORMS.filter((form) => runs.some((run) => run.form === form));
+}
+
 /** Whether something is different that no rule names. */
 export const isUnnamed = (one: Compared): boolean => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined);
 
 /** One case of a batch, with its backend. */
 class Player {
   readonly case: Case;
-  readonly text: string;
   readonly #name: string;
   readonly #backend: Backend;
   readonly #port: number;
 
   private constructor(one: Case, name: string, backend: Backend, port: number) {
     this.case = one;
-    this.text = caseConfiguration(one, name, port);
     this.#name = name;
     this.#backend = backend;
     this.#port = port;
@@ -151,6 +158,11 @@ class Player {
   static async make(one: Case, name: string): Promise<Player> {
     const backend = new Backend(one.answer);
     return new Player(one, name, backend, await backend.listen());
+  }
+
+  /** Its configuration in some forms. */
+  text(forms: readonly Form[]): string {
+    return caseConfiguration(this.case, this.#name, this.#port, forms);
   }
 
   close(): void {

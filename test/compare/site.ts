@@ -33,6 +33,8 @@ interface Connection {
   readonly waiting: Set<{ readonly count: number; readonly done: () => void }>;
 }
 
+/** Milliseconds in which a server must have read all cases of a batch. */
+const LOADING = 300_000;
 /** Milliseconds between two looks at the logs. */
 const LOOK = 2;
 
@@ -86,7 +88,7 @@ export class Site {
     for (const [name, text] of texts) {
       await this.server.write(`cases/${name}.conf`, text);
     }
-    await this.server.reload();
+    await this.server.reload(undefined, LOADING);
   }
 
   /** Waits until the access log has so many lines about a connection, by its client's port, or is forgotten. */

@@ -56,9 +56,9 @@ export interface Server {
   configure(conf: string): Promise<void>;
   /**
    * Replaces the configuration (if one is given), sends HUP and waits until every old worker stopped accepting. Rejects with the
-   * `[emerg]` line.
+   * `[emerg]` line. `timeout`: milliseconds, for configurations that are long.
    */
-  reload(conf?: string): Promise<void>;
+  reload(conf?: string, timeout?: number): Promise<void>;
   /** Waits for a line of the error log. */
   logged(pattern: RegExp | string): Promise<string>;
   /** Waits for a line of the access log: it is written after the answer, so a client may be faster. */
@@ -239,7 +239,7 @@ class RunningServer implements Server {
     return this.write('sluice.conf', conf);
   }
 
-  async reload(conf?: string): Promise<void> {
+  async reload(conf?: string, timeout?: number): Promise<void> {
     if (conf !== undefined) {
       await this.configure(conf);
     }
@@ -257,7 +257,7 @@ class RunningServer implements Server {
           (pid) => !isAlive(pid) || /shutting down/.test(titleOf(pid)) || new RegExp(`\\b${pid}#.*shutting down`).test(news),
         );
       },
-      { what: () => `the reload\n${this.log().slice(logged)}` },
+      { what: () => `the reload\n${this.log().slice(logged)}`, ...(timeout === undefined ? {} : { timeout }) },
     );
   }
 
