@@ -8,7 +8,6 @@ import {
   DiagnosticSeverity,
   type Range as LspRange,
   MarkupKind,
-  type Position,
   ProposedFeatures,
   ResponseError,
   TextDocumentSyncKind,
@@ -21,6 +20,7 @@ import type { Editor, Range } from '../editor/editor.js';
 import { TOKEN_TYPES } from '../editor/tokens.js';
 import type { Workspace } from '../editor/workspace.js';
 import { documentSymbols, quickFixes, semanticTokens } from './lsp-edits.js';
+import { Places, type Position } from './lsp-places.js';
 
 /** Makes the editor once it is known which main file the user has named (latin1), if any. */
 export type MakeEditor = (main: string | undefined) => { readonly editor: Editor; readonly workspace: Workspace };
@@ -44,18 +44,21 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   /** For each open file, the files about which it has made us say something. */
   const told = new Map<string, readonly string[]>();
 
-  const documentOf = (file: string): TextDocument =>
-    documents.get(uriOf(file)) ?? TextDocument.create(uriOf(file), 'nginx', 0, nativeText(editor.textOf(file)));
+  const textOf = (file: string): string => documents.get(uriOf(file))?.getText() ?? nativeText(editor.textOf(file));
+  let latest = new Places('');
+  /** An answer is about one file mostly, whose text is the same for all of it. */
+  const placesOf = (file: string): Places => {
+    const text = textOf(file);
+    if (latest.text !== text) {
+      latest = new Places(text);
+    }
+    return latest;
+  };
   const rangeIn = ({ file, start, end }: Range): LspRange => {
-    const document = documentOf(file);
-    const bytes = byteText(document.getText());
-    const at = (byte: number): Position => document.positionAt(nativeText(bytes.slice(0, byte)).length);
-    return { start: at(start), end: at(end) };
+    const places = placesOf(file);
+    return { start: places.position(start), end: places.position(end) };
   };
-  const byteAt = (uri: string, position: Position): number => {
-    const document = documentOf(pathOf(uri));
-    return byteText(document.getText().slice(0, document.offsetAt(position))).length;
-  };
+  const byteAt = (uri: string, position: Position): number => placesOf(pathOf(uri)).byte(position);
 
   connection.onInitialize(({ initializationOptions }) => {
     const main: unknown = initializationOptions?.main;
@@ -86,9 +89,9 @@ export function serveEditor(make: MakeEditor): Promise<number> {
       const diagnostics = problems
         .filter((problem) => problem.file === each)
         .map(({ line, column, severity, message, rule }): Diagnostic => {
-          const bytes = byteText(documentOf(each).getText());
-          const start = lineStart(bytes, line) + column - 1;
-          const end = start + Math.max(1, /^[^\s;{}]*/.exec(bytes.slice(start))?.[0].length ?? 1);
+          const places = placesOf(each);
+          const start = places.lineStart(line) + column - 1;
+          const end = start + Math.max(1, /^[^\s;{}]*/.exec(places.bytes.slice(start, start + LONGEST_WORD))?.[0].length ?? 1);
           const source = rule === undefined ? { source: 'sluice' } : { source: 'sluice lint', code: rule };
           return { range: rangeIn({ file: each, start, end }), severity: SEVERITIES[severity], message: nativeText(message), ...source };
         });
@@ -112,11 +115,18 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   connection.onCompletion(({ textDocument: { uri }, position }) => {
     const file = pathOf(uri);
     const at = byteAt(uri, position);
+    const end = rangeIn({ file, start: at, end: at }).end;
+    const starts = new Map<number, Position>();
+    const startOf = (from: number): Position => {
+      const known = starts.get(from) ?? placesOf(file).position(from);
+      starts.set(from, known);
+      return known;
+    };
     return editor.completions(file, at).map(({ label, kind, from, text }) => ({
       label: nativeText(label),
       kind: KINDS[kind],
       documentation: { kind: MarkupKind.Markdown, value: text },
-      textEdit: { range: rangeIn({ file, start: from, end: at }), newText: nativeText(label) },
+      textEdit: { range: { start: startOf(from), end }, newText: nativeText(label) },
     }));
   });
   connection.onHover(({ textDocument: { uri }, position }) => {
@@ -143,7 +153,7 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const file = pathOf(uri);
     const text = editor.formatted(file);
-    const end = byteText(documentOf(file).getText()).length;
+    const end = placesOf(file).bytes.length;
     return text === undefined ? [] : [{ range: rangeIn({ file, start: 0, end }), newText: nativeText(text) }];
   });
 
@@ -153,8 +163,7 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   });
   connection.onCodeAction(({ textDocument: { uri }, context }) =>
     quickFixes(uri, context.diagnostics, ({ line, character }) => {
-      const [text = ''] = documentOf(pathOf(uri))
-        .getText()
+      const [text = ''] = textOf(pathOf(uri))
         .split('\n')
         .slice(line, line + 1);
       return text.slice(character);
@@ -162,7 +171,7 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   );
   connection.languages.semanticTokens.on(({ textDocument: { uri } }) => {
     const file = pathOf(uri);
-    return { data: semanticTokens(editor.tokens(file), byteText(documentOf(file).getText())) };
+    return { data: semanticTokens(editor.tokens(file), placesOf(file).bytes) };
   });
 
   return new Promise((done) => {
@@ -176,18 +185,8 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   });
 }
 
-/** The first byte of a line, which counts from 1. */
-function lineStart(bytes: string, line: number): number {
-  let start = 0;
-  for (let i = 1; i < line; i++) {
-    const end = bytes.indexOf('\n', start);
-    if (end < 0) {
-      return bytes.length;
-    }
-    start = end + 1;
-  }
-  return start;
-}
+/** So much of a word is underlined. */
+const LONGEST_WORD = 1000;
 
 const pathOf = (uri: string): string => (uri.startsWith('file:') ? byteText(fileURLToPath(uri)) : uri);
 const uriOf = (file: string): string => (file.startsWith('/') ? pathToFileURL(nativeText(file)).href : file);
