@@ -26,9 +26,10 @@ export function blocksOf(page: string, language: string): string[] {
 export function moved(text: string, dir: string): string {
   const { rsa } = certs();
   return text
-    .replace(/^( *listen +)([^ ;]+)(?!.* udp)/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
+    .replace(/^( *listen +)443(?= quic)/gm, '$1127.0.0.1:28443')
+    .replace(/^( *listen +)([^ ;]+)(?!.* (?:udp|quic))/gm, (_, listen, address) => `${listen}unix:${dir}/${address.replace(/\W/g, '_')}`)
     .replaceAll(/\/etc\/ssl\/[\w./-]+\.(pem|crt)/g, rsa.cert)
-    .replaceAll(/\/etc\/ssl\/[\w./-]+\.key/g, rsa.key)
+    .replaceAll(/\/etc\/(?:ssl|sluice)\/[\w./-]+\.key/g, rsa.key)
     .replaceAll(/\/(var\/log|var\/cache|run)\/sluice/g, `${dir}/var`)
     .replace(/^user .*\n/m, '');
 }
