@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as IoRedisPackage from 'ioredis';
+import { setTimer } from '../../shared/time/timer.js';
 import type { StoreServer, StoreSettings, StoreTls } from './settings.js';
 
 /** What a command is given. Numbers are written in decimals. */
@@ -58,10 +59,20 @@ export function connectStore(settings: StoreSettings, purpose: string, events: C
     events.connected();
   });
   client.on('close', () => events.disconnected(failure));
+  let closed = false;
+  // The package gives up when it is told of another master while it looks for one.
+  client.on('end', () => {
+    if (!closed) {
+      setTimer(() => void (closed || client.connect().catch(() => {})), RETRY_MS).unref();
+    }
+  });
   return {
     send: (command, args, done) => void client.sendCommand(new Command(command, args as never, { replyEncoding: 'utf8' }, done as never)),
     reconnect: () => client.disconnect(true),
-    close: () => client.disconnect(),
+    close() {
+      closed = true;
+      client.disconnect();
+    },
   };
 }
 
@@ -79,8 +90,6 @@ function openSingle(settings: StoreSettings, purpose: string): Client {
     ...(settings.sentinelPassword === undefined ? {} : { sentinelPassword: settings.sentinelPassword }),
     ...(settings.tls === undefined ? {} : { sentinelTLS: tlsOptions(settings.tls), enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: () => RETRY_MS,
-    // A master that became a replica is left as soon as the Sentinels say so.
-    failoverDetector: true,
   });
 }
 
