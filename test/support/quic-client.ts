@@ -498,6 +498,7 @@ export class QuicClient {
           break;
         case 0x1a:
           this.challenges.push(Buffer.from(cursor.take(8)));
+          this.send(APPLICATION, frame(0x1b, this.challenges.at(-1)!));
           break;
         case 0x1b:
           this.responses.push(Buffer.from(cursor.take(8)));

@@ -1,8 +1,9 @@
+// A little over 400 lines: finding, beginning, flushing and ending connections work on the same tables.
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
+import { Answers } from './answers.js';
 import { Connection, type ConnectionHost, NoRoom } from './connection.js';
-import { Code } from './errors.js';
 import type { Forwarder } from './forwarder.js';
 import { FrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
@@ -11,7 +12,6 @@ import { PacketWriter } from './packet-writer.js';
 import { Path } from './path.js';
 import { ID_LENGTH, type RoutedIds } from './routed-ids.js';
 import { APPLICATION, HANDSHAKE, INITIAL } from './space.js';
-import { refusal, retryPacket, statelessReset, versionNegotiation } from './stateless.js';
 import { TimerHeap } from './timer-heap.js';
 import type { Tokens } from './tokens.js';
 import { initialKeys, Type, type Version } from './version.js';
@@ -22,8 +22,8 @@ const LEAST_DESTINATION = 8;
 /** The shortest packet: a header, a number and what its mask is made of. */
 const LEAST_SHORT = 1 + ID_LENGTH + 4 + 16;
 const RESET_TOKEN = 16;
-/** What makes a reset of a packet: it is longer, so that two servers do not answer each other without an end. */
-const LEAST_RESET = 43;
+/** As often is what became due while others were flushed seen to in one tick. */
+const MOST_ROUNDS = 4;
 
 /** The connections of one UDP socket: finds whose a datagram is (RFC 9000, 5.2), and begins new ones. */
 export class Endpoint implements ConnectionHost, UdpTaker {
@@ -35,6 +35,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   readonly output: Region;
   readonly #socket: UdpSocket;
   readonly #tokens: Tokens;
+  readonly #answers: Answers;
   readonly #routed: RoutedIds;
   readonly #ids = new Map<string, Connection>();
   readonly #connections = new Set<Connection>();
@@ -47,9 +48,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   #spare: Connection[] = [];
   #draining = false;
   now = performance.now();
-  /** So many resets were sent in this second. */
-  #resets = 0;
-  #resetSecond = 0;
 
   readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
 
@@ -59,6 +57,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.#socket = socket;
     this.server = server;
     this.#tokens = tokens;
+    this.#answers = new Answers(socket, tokens);
     this.#routed = routed;
     this.input = socket.input;
     this.output = socket.output;
@@ -106,17 +105,18 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   forget(connection: Connection): void {
     this.#timers.remove(connection);
     connection.ownIds.dropAll();
-    const original = latin1(connection.originalDestination, 0, connection.originalDestination.length);
-    if (this.#ids.get(original) === connection) {
-      this.#ids.delete(original);
-    }
-    const retry = connection.retrySource === undefined ? undefined : latin1(connection.retrySource, 0, connection.retrySource.length);
-    if (retry !== undefined && this.#ids.get(retry) === connection) {
-      this.#ids.delete(retry);
-    }
+    this.#dropOf(connection, connection.originalDestination);
+    this.#dropOf(connection, connection.retrySource);
     this.#connections.delete(connection);
     if (this.#draining && this.#connections.size === 0) {
       this.#close();
+    }
+  }
+
+  #dropOf(connection: Connection, id: Buffer | undefined): void {
+    const key = id === undefined ? '' : latin1(id, 0, id.length);
+    if (this.#ids.get(key) === connection) {
+      this.#ids.delete(key);
     }
   }
 
@@ -156,7 +156,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         }
         if (header.version === undefined) {
           if (from === start && end - start >= LEAST_INITIAL && header.versionNumber !== 0) {
-            this.#negotiate(header, peer, local);
+            this.#answers.negotiate(header, peer, local);
           }
           return;
         }
@@ -175,7 +175,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         if (!long || header.destinationLength === ID_LENGTH) {
           const forwarded = this.#forward(idAt, start, end, peer, local, ecn);
           if (!long && !forwarded) {
-            this.#unknown(start, end, peer, local);
+            this.#answers.reset(start, end, peer, local, this.now);
           }
           if (!long || forwarded) {
             return;
@@ -269,8 +269,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       // One that was made with another key is as good as none, unless clients have to have one. nginx refuses it always.
       if (token === undefined ? retry : !token.valid && token.originalDestination !== undefined) {
         const reason = token === undefined ? 'cannot decrypt token' : 'invalid address validation token';
-        const length = refusal(version, destination, source, Code.INVALID_TOKEN, reason, this.output);
-        this.#socket.send(peer, local, 0, length, length);
+        this.#answers.refuse(version, destination, source, reason, peer, local);
         return undefined;
       }
       validated = token?.valid === true;
@@ -280,8 +279,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       }
     }
     if (retry && !validated) {
-      const id = this.#makeId();
-      this.#reply(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
+      this.#answers.retry(version, destination, source, this.#makeId(), peer, local);
       return undefined;
     }
     let connection: Connection;
@@ -299,13 +297,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.#connections.add(connection);
     connection.touch();
     return connection;
-  }
-
-  #negotiate(header: LongHeader, peer: Buffer, local: Buffer | undefined): void {
-    const { bytes } = this.input;
-    const part = (at: number, length: number): Buffer => bytes.subarray(at, at + length);
-    const destination = part(header.destinationAt, header.destinationLength);
-    this.#reply(versionNegotiation(part(header.sourceAt, header.sourceLength), destination), peer, local);
   }
 
   /** Passes a datagram on whose ID was made by another process. Returns false where that is not so, or where the other one has gone. */
@@ -329,25 +320,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.datagrams(datagram.length, datagram.length, peer, local, ecn);
     this.#socket.ask();
     return true;
-  }
-
-  /** A packet of a connection that is not known here: its client hears that there is none any more. */
-  #unknown(start: number, end: number, peer: Buffer, local: Buffer | undefined): void {
-    const second = Math.floor(this.now / 1000);
-    if (second !== this.#resetSecond) {
-      this.#resetSecond = second;
-      this.#resets = 0;
-    }
-    if (end - start < LEAST_RESET || ++this.#resets > MOST_RESETS) {
-      return;
-    }
-    const id = this.input.bytes.subarray(start + 1, start + 1 + ID_LENGTH);
-    this.#reply(statelessReset(this.#tokens.reset(id), end - start), peer, local);
-  }
-
-  #reply(packet: Buffer, peer: Buffer, local: Buffer | undefined): void {
-    this.output.bytes.set(packet);
-    this.#socket.send(peer, local, 0, packet.length, packet.length);
   }
 
   // ---------------------------------------------------------------- turns
@@ -432,8 +404,3 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.#socket.close();
   }
 }
-
-/** So many resets leave in a second. */
-const MOST_RESETS = 100;
-/** As often is what became due while others were flushed seen to in one tick. */
-const MOST_ROUNDS = 4;

@@ -1,0 +1,64 @@
+import type { UdpSocket } from '../udp-socket.js';
+import { Code } from './errors.js';
+import type { LongHeader } from './long-header.js';
+import { ID_LENGTH } from './routed-ids.js';
+import { refusal, retryPacket, statelessReset, versionNegotiation } from './stateless.js';
+import type { Tokens } from './tokens.js';
+import type { Version } from './version.js';
+
+/** What makes a reset of a packet: it is longer, so that two servers do not answer each other without an end. */
+const LEAST_RESET = 43;
+/** So many resets leave in a second. */
+const MOST_RESETS = 100;
+
+/** What an endpoint sends for which it has no connection. */
+export class Answers {
+  readonly #socket: UdpSocket;
+  readonly #tokens: Tokens;
+  /** So many resets were sent in this second. */
+  #resets = 0;
+  #resetSecond = 0;
+
+  constructor(socket: UdpSocket, tokens: Tokens) {
+    this.#socket = socket;
+    this.#tokens = tokens;
+  }
+
+  /** Names the versions that are spoken. */
+  negotiate(header: LongHeader, peer: Buffer, local: Buffer | undefined): void {
+    const { bytes } = this.#socket.input;
+    const part = (at: number, length: number): Buffer => bytes.subarray(at, at + length);
+    const destination = part(header.destinationAt, header.destinationLength);
+    this.#send(versionNegotiation(part(header.sourceAt, header.sourceLength), destination), peer, local);
+  }
+
+  /** Has a client show its address, which is to come again to `id`. */
+  retry(version: Version, destination: Buffer, source: Buffer, id: Buffer, peer: Buffer, local: Buffer | undefined): void {
+    this.#send(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
+  }
+
+  /** Refuses a client because of its token. */
+  refuse(version: Version, destination: Buffer, source: Buffer, reason: string, peer: Buffer, local: Buffer | undefined): void {
+    const length = refusal(version, destination, source, Code.INVALID_TOKEN, reason, this.#socket.output);
+    this.#socket.send(peer, local, 0, length, length);
+  }
+
+  /** Tells the sender of the datagram `start..end` that its connection is no more. */
+  reset(start: number, end: number, peer: Buffer, local: Buffer | undefined, now: number): void {
+    const second = Math.floor(now / 1000);
+    if (second !== this.#resetSecond) {
+      this.#resetSecond = second;
+      this.#resets = 0;
+    }
+    if (end - start < LEAST_RESET || ++this.#resets > MOST_RESETS) {
+      return;
+    }
+    const id = this.#socket.input.bytes.subarray(start + 1, start + 1 + ID_LENGTH);
+    this.#send(statelessReset(this.#tokens.reset(id), end - start), peer, local);
+  }
+
+  #send(packet: Buffer, peer: Buffer, local: Buffer | undefined): void {
+    this.#socket.output.bytes.set(packet);
+    this.#socket.send(peer, local, 0, packet.length, packet.length);
+  }
+}
