@@ -9,6 +9,7 @@ import { noQuicClient, quicGet } from '../support/gtlsclient.js';
 import { startOrigin } from '../support/origin.js';
 import { httpGet } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 const { rsa } = certs();
 const TLS = `ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key};`;
@@ -43,6 +44,10 @@ function start(t: Test, server: string, http = ''): Promise<Server> {
   return startServer(t, { conf, files: { 'html/page': 'a page', 'html/large': 'x'.repeat(3_000_000), 'html/empty': '' } });
 }
 
+/** Waits for a line of the log, which is written after the answer. */
+const logged = (server: Server, line: RegExp): Promise<unknown> =>
+  waitFor(() => line.test(server.read('h3.log')), { what: () => `${line} in ${server.read('h3.log')}` });
+
 t.test('a client of QUIC', { skip }, async (t) => {
   const origin = await startOrigin(t, (request) => ({ body: `${request.method} ${request.body.length}` }));
   const server = await start(
@@ -71,8 +76,8 @@ t.test('a client of QUIC', { skip }, async (t) => {
     t.equal(bodies['page'], 'a page');
     t.ok(bodies['large'] === 'x'.repeat(3_000_000));
     t.match(heads[0]!['x-proto'], `h3 HTTP/3.0 TLSv1.3 h3 https ${port}`);
-    t.match(server.read('h3.log'), /^\/page h3 HTTP\/3\.0 200 6 1$/m);
-    t.match(server.read('h3.log'), /^\/large h3 HTTP\/3\.0 200 3000000 2$/m);
+    await logged(server, /^\/page h3 HTTP\/3\.0 200 6 1$/m);
+    await logged(server, /^\/large h3 HTTP\/3\.0 200 3000000 2$/m);
   });
 
   await t.test('request bodies', async (t) => {
@@ -148,5 +153,5 @@ t.test('the dashboard in a browser', { skip: skip || noBrowser }, async (t) => {
   t.equal(response?.status(), 200);
   t.equal(await page.evaluate('performance.getEntriesByType("navigation")[0].nextHopProtocol'), 'h3');
   await page.waitForSelector('main');
-  t.match(server.read('h3.log'), /^\/dashboard\/ h3 HTTP\/3\.0 200 /m);
+  await logged(server, /^\/dashboard\/ h3 HTTP\/3\.0 200 /m);
 });
