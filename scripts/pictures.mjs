@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -17,8 +18,8 @@ const SECONDS = Number(process.argv[2] ?? 40);
 
 const listening = (server) => new Promise((done) => server.listen(0, '127.0.0.1', () => done(server.address().port)));
 const backend = (slow) =>
-  createServer((request, response) => {
-    const status = request.url.includes('missing') ? 404 : request.url.includes('broken') ? 503 : 200;
+  createServer(({ url = '' }, response) => {
+    const status = url.includes('missing') ? 404 : url.includes('broken') ? 503 : 200;
     setTimeout(() => response.writeHead(status, { 'Cache-Control': 'max-age=60' }).end('x'.repeat(2000)), slow);
   });
 const [first, second] = [backend(8), backend(20)];
@@ -58,7 +59,9 @@ http {
 const server = spawn(process.execPath, [program, 'run', '-p', `${folder}/`, '-c', 'sluice.conf', '--attached'], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
-await new Promise((done) => server.stdout.on('data', (text) => String(text).includes('serving on') && done()));
+await new Promise((done) => {
+  server.stdout.on('data', (text) => String(text).includes('serving on') && done(undefined));
+});
 
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
@@ -79,7 +82,7 @@ try {
   };
   const until = async (seconds) => {
     for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
-      await Promise.all([send(), send(), new Promise((done) => setTimeout(done, 300 + Math.random() * 400))]);
+      await Promise.all([send(), send(), sleep(300 + Math.random() * 400)]);
     }
   };
   const shoot = async (name, theme) => {
