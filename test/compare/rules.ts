@@ -123,7 +123,8 @@ const between: readonly Rule[] = [
   {
     name: 'a client that ends its side',
     why: 'who reads on is not told from who is gone, but by what comes first, the end or the response',
-    when: ({ case: one, left, right }) => leaves(one) && some([...left, ...right], /^log \d+: \$status$/, '499'),
+    when: ({ case: one, left, right }) =>
+      leaves(one) && ['499', '400'].some((status) => some([...left, ...right], /^log \d+: \$status$/, status)),
     what: /./,
   },
   {
