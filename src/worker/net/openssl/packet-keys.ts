@@ -32,14 +32,13 @@ interface Scratch extends QuicCalls {
   readonly region: Region;
   readonly base: number;
   readonly mask: Buffer;
-  readonly nonces: Region;
   readonly suites: ReadonlyMap<number, Suite>;
 }
 
 const [LENGTH, KEY, MASK, ZERO, LEFT, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [0, 64, 128, 192, 256, 512, 576, 768, 1024];
 const NONCE_ROOM = 16;
-/** Two directions of three levels, with the keys before and after: more keys than that are never in use by one connection. */
-const NONCES = 1 << 20;
+/** As much is mapped at a time. */
+const NONCES = 1 << 18;
 
 let scratch: Scratch | undefined;
 
@@ -65,7 +64,6 @@ function memory(): Scratch {
       region,
       base: region.address(0, SCRATCH),
       mask: region.bytes.subarray(MASK, MASK + SAMPLE),
-      nonces: quicMemory(NONCES),
       suites: new Map(all.map((each) => [each.id, each])),
     };
   }
@@ -113,8 +111,24 @@ export function expandLabel(sha384: boolean, secret: Uint8Array, label: string, 
 /** What the labels of a version of QUIC begin with. */
 export type LabelPrefix = 'quic' | 'quicv2';
 
-const freeNonces: number[] = [];
-let nextNonce = 0;
+/** A place for a nonce. */
+interface Nonce {
+  readonly address: number;
+  readonly bytes: Buffer;
+}
+
+const freeNonces: Nonce[] = [];
+
+/** However many connections there are, each key has a place of its own. */
+function takeNonce(): Nonce {
+  if (freeNonces.length === 0) {
+    const region = quicMemory(NONCES);
+    for (let at = 0; at < NONCES; at += NONCE_ROOM) {
+      freeNonces.push({ address: region.address(at, NONCE_ROOM), bytes: region.bytes.subarray(at, at + NONCE_ROOM) });
+    }
+  }
+  return freeNonces.pop()!;
+}
 
 function newContext(): number {
   const context = memory().evp.newContext();
@@ -174,7 +188,7 @@ export class PacketKeys {
   readonly #seals: boolean;
   readonly #context: number;
   readonly #header: HeaderKey;
-  readonly #nonce: number;
+  readonly #nonce: Nonce;
   readonly #iv: Buffer;
   readonly #scratch: Scratch;
   /** How many packets were sealed, or found not to be authentic. */
@@ -184,7 +198,7 @@ export class PacketKeys {
   /** `seals`: the keys are for sending. `header`: that of the keys before an update. */
   constructor(suite: Suite, secret: Buffer, seals: boolean, prefix: LabelPrefix, header?: HeaderKey) {
     const all = memory();
-    const { evp, region, base, nonces } = all;
+    const { evp, region, base } = all;
     this.#scratch = all;
     this.suite = suite;
     this.#secret = secret;
@@ -192,11 +206,9 @@ export class PacketKeys {
     this.#seals = seals;
     const encrypts = seals ? 1 : 0;
     this.#iv = expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE);
-    this.#nonce = freeNonces.pop() ?? nextNonce++ * NONCE_ROOM;
-    // More keys than there is room for throw here.
-    nonces.address(this.#nonce, NONCE_ROOM);
-    nonces.bytes.set(this.#iv, this.#nonce);
     this.#context = newContext();
+    this.#nonce = takeNonce();
+    this.#nonce.bytes.set(this.#iv);
     region.bytes.set(expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength), KEY);
     evp.init(this.#context, suite.aead, 0, 0, 0, encrypts);
     evp.control(this.#context, CTRL_IV_LENGTH, NONCE, 0);
@@ -212,20 +224,19 @@ export class PacketKeys {
   }
 
   #setNonce(number: number): number {
-    const { bytes } = this.#scratch.nonces;
-    const at = this.#nonce;
+    const { bytes, address } = this.#nonce;
     const iv = this.#iv;
     const low = number >>> 0;
-    bytes[at + 8] = iv[8]! ^ (low >>> 24);
-    bytes[at + 9] = iv[9]! ^ ((low >>> 16) & 255);
-    bytes[at + 10] = iv[10]! ^ ((low >>> 8) & 255);
-    bytes[at + 11] = iv[11]! ^ (low & 255);
+    bytes[8] = iv[8]! ^ (low >>> 24);
+    bytes[9] = iv[9]! ^ ((low >>> 16) & 255);
+    bytes[10] = iv[10]! ^ ((low >>> 8) & 255);
+    bytes[11] = iv[11]! ^ (low & 255);
     const high = Math.floor(number / 0x100000000);
-    bytes[at + 4] = iv[4]! ^ (high >>> 24);
-    bytes[at + 5] = iv[5]! ^ ((high >>> 16) & 255);
-    bytes[at + 6] = iv[6]! ^ ((high >>> 8) & 255);
-    bytes[at + 7] = iv[7]! ^ (high & 255);
-    return this.#scratch.nonces.address(at, NONCE_ROOM);
+    bytes[4] = iv[4]! ^ (high >>> 24);
+    bytes[5] = iv[5]! ^ ((high >>> 16) & 255);
+    bytes[6] = iv[6]! ^ ((high >>> 8) & 255);
+    bytes[7] = iv[7]! ^ (high & 255);
+    return address;
   }
 
   /**
