@@ -2,6 +2,8 @@ import { Ranges } from './ranges.js';
 
 /** With more gaps than that in what came, its sender is not an honest one. */
 const MOST_GAPS = 256;
+/** The memory for what is ahead begins with so many bytes. */
+const LEAST = 2048;
 
 /** What comes in any order, until it is given on in order. What is ahead lies in one piece of memory, as long as it reaches. */
 export class ReceiveBuffer {
@@ -46,13 +48,14 @@ export class ReceiveBuffer {
       // What was given on makes room.
       const kept = before.subarray(this.next - this.#base);
       this.#base = this.next;
-      const size = Math.max(end - this.#base, kept.length);
+      // Twice what is there, so that bytes that come one by one do not have all of it copied for each.
+      const size = Math.max(end - this.#base, kept.length * 2, LEAST);
       const grown = Buffer.alloc(size);
       kept.copy(grown);
       this.#ahead = grown;
       return;
     }
-    const grown = Buffer.alloc(Math.max(needed, (before?.length ?? 0) * 2, 2048));
+    const grown = Buffer.alloc(Math.max(needed, (before?.length ?? 0) * 2, LEAST));
     before?.copy(grown);
     this.#ahead = grown;
   }
