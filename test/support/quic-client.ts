@@ -332,6 +332,11 @@ export class QuicClient {
     this.#keyPhase ^= 1;
   }
 
+  /** Marks what is sent from now on as of the other keys, and keeps the keys. */
+  flipPhase(): void {
+    this.#keyPhase ^= 1;
+  }
+
   // ---------------------------------------------------------------- receiving
 
   #datagram(bytes: Buffer): void {

@@ -18,6 +18,8 @@ export interface IdGiver {
 export class OwnIds {
   readonly #giver: IdGiver;
   readonly #controls: ControlQueue;
+  /** The largest number that was told to the peer. */
+  #told = 0;
   /** By their numbers, as far as they were not given back. */
   readonly #ids = new Map<number, Buffer>();
   #next = 0;
@@ -34,7 +36,9 @@ export class OwnIds {
     return this.#ids.get(0)!;
   }
 
-  get(sequence: number): Buffer | undefined {
+  /** The ID of a number, which is about to be told to the peer. */
+  tell(sequence: number): Buffer | undefined {
+    this.#told = Math.max(this.#told, sequence);
     return this.#ids.get(sequence);
   }
 
@@ -53,7 +57,8 @@ export class OwnIds {
 
   /** RETIRE_CONNECTION_ID came, in a packet to the ID `used`, a character for a byte. */
   retire(sequence: number, used: string): void {
-    if (sequence >= this.#next) {
+    if (sequence > this.#told) {
+      // One that waits to be told, too: whoever guesses numbers would have IDs made without an end.
       throw new TransportError(Code.PROTOCOL, 'an ID is given back that was not given out');
     }
     const id = this.#ids.get(sequence);
@@ -121,7 +126,9 @@ export class PeerIds {
     } else if (sequence < this.#retired) {
       this.#giveBack(sequence);
     } else if (sequence >= this.#used) {
-      this.#known.push({ sequence, id, token });
+      // In the order of their numbers, whatever the order in which they came: so those in front of the first are none of them.
+      const after = this.#known.findIndex((each) => each.sequence > sequence);
+      this.#known.splice(after < 0 ? this.#known.length : after, 0, { sequence, id, token });
     }
     if (retire > this.#retired) {
       this.#retired = retire;

@@ -411,8 +411,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       if (!this.confirmed || this.#others.length >= MOST_PATHS) {
         return undefined;
       }
+      // It is remembered once it has brought a packet that is authentic.
       found = new Path(peer, local);
-      this.#others.push(found);
     }
     return found;
   }
@@ -529,6 +529,9 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       }
     }
     if (path !== this.path) {
+      if (path !== this.#before && !this.#others.includes(path)) {
+        this.#others.push(path);
+      }
       if ((result & NOT_PROBING) !== 0 && latest) {
         this.#moved(path, now);
       } else if (path.challenge === undefined && !path.validated) {
@@ -548,7 +551,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
 
   /** The peer uses the next keys, so that we do. */
   #peerUpdated(space: Space, number: number, now: number): void {
-    if (this.#phaseSent > space.largestAcked + 1 && this.#oldKeys !== undefined && this.#dropOldAt === Number.POSITIVE_INFINITY) {
+    if (this.#oldKeys !== undefined && space.nextNumber === this.#phaseSent) {
+      // Nothing was sent with the present keys, so that the peer cannot know that they are in use (RFC 9001, 6.2).
       throw new TransportError(Code.KEY_UPDATE, 'keys are changed again too early');
     }
     this.#changeKeys(space, number, now);
@@ -664,10 +668,15 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     if (space.writeKeys === undefined) {
       return;
     }
-    const frames = path.responses.splice(0).map((data) => Buffer.concat([Buffer.from([0x1b]), data]));
+    // Who acknowledges nothing has to wait for answers as for everything else.
+    const answers = this.recovery.cubic.room > 0 ? path.responses.splice(0) : [];
+    const frames = answers.map((data) => Buffer.concat([Buffer.from([0x1b]), data]));
     if (path.challenges && path.challenge !== undefined) {
       path.challenges = false;
       frames.push(Buffer.concat([Buffer.from([0x1a]), path.challenge]));
+    }
+    if (frames.length === 0) {
+      return;
     }
     const most = Math.min(BASE, path.allowance);
     if (most < 60 + frames.length * 9) {
@@ -947,8 +956,11 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       return;
     }
     if (now >= this.#idleAt || (!this.confirmed && now >= this.#handshakeBy)) {
-      this.#end({ by: 'idle', application: false, code: Code.NO_ERROR, reason: 'timed out' });
-      this.#forget();
+      try {
+        this.#end({ by: 'idle', application: false, code: Code.NO_ERROR, reason: 'timed out' });
+      } finally {
+        this.#forget();
+      }
       return;
     }
     if (now >= this.#dropOldAt) {
@@ -989,14 +1001,18 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       return;
     }
     const wasConfirmed = this.confirmed;
-    this.#end({ by, application, code, reason });
-    if (!wasConfirmed) {
-      this.#client.failed(reason, this);
+    try {
+      this.#end({ by, application, code, reason });
+      if (!wasConfirmed) {
+        this.#client.failed(reason, this);
+      }
+      this.#farewell = this.#makeFarewell(application, code, reason, frame);
+    } finally {
+      // Whatever goes wrong above, a connection that has ended keeps nothing.
+      this.#release();
+      this.#setDeadline(this.host.now + 3 * this.#probeTimeout);
+      this.touch();
     }
-    this.#farewell = this.#makeFarewell(application, code, reason, frame);
-    this.#release();
-    this.#setDeadline(this.host.now + 3 * this.#probeTimeout);
-    this.touch();
   }
 
   /** The datagram that says that it is over, with a packet for each level that the client may be at. */
@@ -1031,12 +1047,15 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       return;
     }
     const wasConfirmed = this.confirmed;
-    this.#end(why);
-    if (!wasConfirmed) {
-      this.#client.failed('client closed connection', this);
+    try {
+      this.#end(why);
+      if (!wasConfirmed) {
+        this.#client.failed('client closed connection', this);
+      }
+    } finally {
+      this.#release();
+      this.#setDeadline(this.host.now + 3 * this.#probeTimeout);
     }
-    this.#release();
-    this.#setDeadline(this.host.now + 3 * this.#probeTimeout);
   }
 
   /** Tells those above. */
@@ -1045,9 +1064,12 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       return;
     }
     this.ending = true;
-    this.streams.end();
-    this.handler?.ended(why);
-    this.#leave();
+    try {
+      this.streams.end();
+      this.handler?.ended(why);
+    } finally {
+      this.#leave();
+    }
   }
 
   #leave(): void {

@@ -336,7 +336,7 @@ export class PacketWriter {
 
   #newId(c: Connection, sequence: number, at: number): number {
     const bytes = this.#bytes;
-    const id = c.ownIds.get(sequence);
+    const id = c.ownIds.tell(sequence);
     if (id === undefined) {
       return at;
     }
