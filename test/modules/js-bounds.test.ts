@@ -27,6 +27,8 @@ export default {
   where: () => new Response(String(require('worker_threads').isMainThread)),
   spin(r) { for (;;) {} },
   async keeps() { const all = []; for (;;) { all.push(Buffer.alloc(1 << 20, 1)); await new Promise(setImmediate); } },
+  async shares() { const all = []; for (let i = 0; i < 60; i++) { all.push(new Uint8Array(new SharedArrayBuffer(4e6)).fill(1)); await new Promise((done) => setTimeout(done, 20)); } return new Response(String(all.length)); },
+  async blobs() { const all = []; for (let i = 0; i < 60; i++) { all.push(new Blob([new Uint8Array(4e6).fill(1)])); await new Promise((done) => setTimeout(done, 20)); } return new Response(String(all.length)); },
   heaps() { const all = []; for (;;) { all.push(Buffer.alloc(1 << 20, 1)); } },
   async litters() { for (let i = 0; i < 100; i++) { Buffer.alloc(1 << 20, 1); await new Promise((go) => setTimeout(go, 2)); } return new Response('litter'); },
   async busy() { console.error('busy in ' + thread); for (;;) { await new Promise(setImmediate); } },
@@ -85,7 +87,7 @@ t.test('handlers in threads of their own', async (t) => {
 });
 
 t.test('Buffers count, and a handler whose time is over ends with its thread', async (t) => {
-  const names = ['hello', 'keeps', 'heaps', 'litters', 'busy', 'obeys', 'slow', 'thread'];
+  const names = ['hello', 'keeps', 'heaps', 'shares', 'blobs', 'litters', 'busy', 'obeys', 'slow', 'thread'];
   const s = await startServer(t, {
     conf: httpConf(`
   js_block_timeout 60s;
@@ -102,7 +104,7 @@ t.test('Buffers count, and a handler whose time is over ends with its thread', a
   }`),
     files,
   });
-  for (const path of ['/keeps', '/heaps']) {
+  for (const path of ['/keeps', '/heaps', '/shares', '/blobs']) {
     t.equal((await httpGet(s, path)).status, 500, path);
     await s.logged(new RegExp(`its thread has used more than 32m of memory.*"GET ${path} `));
     t.equal((await httpGet(s, '/hello')).text, 'hello');
@@ -119,6 +121,7 @@ t.test('Buffers count, and a handler whose time is over ends with its thread', a
   t.not((await httpGet(port, '/thread')).text, first, 'requests go to another thread');
   t.equal((await slow).text, 's'.repeat(50), 'what the thread has begun comes to its end');
   t.notMatch(s.log(), /"a.obeys" goes on/);
+  t.notMatch(s.stderr(), /Warning/, 'a held thread is asked for its memory once at a time');
 });
 
 t.test('a worker that JavaScript holds is replaced', async (t) => {

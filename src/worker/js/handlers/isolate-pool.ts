@@ -51,6 +51,8 @@ interface Thread {
   delayBefore: number;
   /** The process's memory in bytes when the thread last went round. */
   memoryBefore: number;
+  /** It was asked what memory it has, and has not answered. */
+  asked: boolean;
   /** It gets no more runs, and ends with the last that it has. */
   retired: boolean;
   /** Why it ends, for the log. */
@@ -164,6 +166,7 @@ export class IsolatePool {
       missed: 0,
       delayBefore: 0,
       memoryBefore: 0,
+      asked: false,
       retired: false,
       why: 'its thread has ended',
     };
@@ -311,21 +314,28 @@ export class IsolatePool {
     const most = this.#options.memory * MIB + GARBAGE;
     const worker: Measured = thread.worker;
     if (!held) {
-      thread.memoryBefore = worker.getHeapStatistics === undefined ? process.memoryUsage.rss() : 0;
-    } else if (worker.getHeapStatistics === undefined) {
-      if (process.memoryUsage.rss() - thread.memoryBefore > most) {
-        this.#end(thread, this.#fullText);
-      }
-    } else {
-      worker.getHeapStatistics().then(
-        ({ external_memory }) => {
-          if (external_memory > most) {
-            this.#end(thread, this.#fullText);
-          }
-        },
-        () => undefined,
-      );
+      thread.memoryBefore = process.memoryUsage.rss();
+      return;
     }
+    const asks = worker.getHeapStatistics !== undefined;
+    // What others in the process take meanwhile is in this, too; what threads are asked for leaves out shared buffers.
+    if (process.memoryUsage.rss() - thread.memoryBefore > (asks ? 2 * most : most)) {
+      this.#end(thread, this.#fullText);
+      return;
+    }
+    if (worker.getHeapStatistics === undefined || thread.asked) {
+      return;
+    }
+    thread.asked = true;
+    worker.getHeapStatistics().then(
+      ({ external_memory }) => {
+        thread.asked = false;
+        if (external_memory > most) {
+          this.#end(thread, this.#fullText);
+        }
+      },
+      () => undefined,
+    );
   }
 
   /** A handler goes on although nobody waits for it: its thread ends once the others there are done. */

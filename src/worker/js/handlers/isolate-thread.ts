@@ -185,16 +185,19 @@ function cancel(id: number): void {
 
 let collect: Collect | undefined;
 
+/** Bytes outside of V8's heap: one of the two counts knows WebAssembly and long texts, the other one shared buffers and Blobs. */
+const outside = (): number => Math.max(getHeapStatistics().external_memory, process.memoryUsage().arrayBuffers);
+
 /** Says so when Buffers and the like take more memory than the thread may have, not counting garbage, of which V8 lets much gather. */
 function measure(): void {
-  if (getHeapStatistics().external_memory <= data.external) {
+  if (outside() <= data.external) {
     return;
   }
   collect ??= garbageCollector();
   // Memory of Buffers is given back beside the collection, and counted with the next one.
   collect();
   collect();
-  if (getHeapStatistics().external_memory > data.external) {
+  if (outside() > data.external) {
     say({ t: 'full', id: 0 });
   }
 }
