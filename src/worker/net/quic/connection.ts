@@ -2,6 +2,7 @@
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { PacketKeys, SAMPLE, suiteOf, TAG } from '../openssl/packet-keys.js';
 import { type HandshakeUser, Level, QuicHandshake } from '../openssl/quic-handshake.js';
+import { AgreedTls } from './agreed-tls.js';
 import { closeFrame } from './close-frame.js';
 import { OwnIds, PeerIds } from './connection-ids.js';
 import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicStreamHandler, QuicTls } from './contract.js';
@@ -100,6 +101,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   #hello: Buffer | undefined = undefined;
   #earlyKeys: PacketKeys | undefined = undefined;
   #alert = -1;
+  #agreed: QuicTls | undefined = undefined;
   #peer: PeerParameters | undefined = undefined;
   /** The handshake is complete, which the client has shown. */
   confirmed = false;
@@ -172,7 +174,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   }
 
   get tls(): QuicTls {
-    return new AgreedTls(this.#handshake!, this);
+    this.#agreed ??= new AgreedTls(this.#handshake!, this);
+    return this.#agreed;
   }
 
   remote(): { readonly address?: string | undefined; readonly port?: number | undefined } {
@@ -1113,57 +1116,5 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       this.#end({ by: 'killed', application: false, code: 0, reason: '' });
     }
     this.#forget();
-  }
-
-  /** What was agreed in the handshake. */
-  get agreed(): QuicHandshake | undefined {
-    return this.#handshake;
-  }
-}
-
-/** What was agreed, and whether it is final. */
-class AgreedTls implements QuicTls {
-  readonly #handshake: QuicHandshake;
-  readonly #connection: Connection;
-
-  constructor(handshake: QuicHandshake, connection: Connection) {
-    this.#handshake = handshake;
-    this.#connection = connection;
-  }
-
-  get early(): boolean {
-    return !this.#connection.confirmed;
-  }
-
-  getProtocol(): string | null {
-    return this.#handshake.getProtocol();
-  }
-
-  getCipher(): { readonly name: string } | undefined {
-    return this.#handshake.getCipher();
-  }
-
-  getSession(): Buffer | undefined {
-    return this.#handshake.getSession();
-  }
-
-  isSessionReused(): boolean {
-    return this.#handshake.isSessionReused();
-  }
-
-  getALPNNegotiatedProtocol(): string | false {
-    return this.#handshake.getALPNNegotiatedProtocol();
-  }
-
-  getServername(): string | false {
-    return this.#handshake.getServername();
-  }
-
-  verifyError(): ReturnType<QuicTls['verifyError']> {
-    return this.#handshake.verifyError();
-  }
-
-  certificate(): ReturnType<NonNullable<QuicTls['certificate']>> {
-    return this.#handshake.certificate();
   }
 }
