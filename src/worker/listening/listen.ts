@@ -160,7 +160,7 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
       ctx.reject(`"${wrong}" parameter is incompatible with "quic"`);
     }
     if (place.family === 'unix') {
-      ctx.fail('connections of QUIC over Unix-domain sockets are not supported', { arg: 0 });
+      ctx.warn('the "quic" parameter has no effect: QUIC comes over UDP, not over Unix-domain sockets', { arg: 0 });
     }
   }
   if (udp) {

@@ -187,7 +187,7 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
  * has its own, since Node does not tell to which one a datagram came. nginx: ngx_http_init_listening.
  */
 export function collectSockets(all: readonly ListenAddress[]): AddressSocket[] {
-  const addresses = all.filter(({ quic }) => !quic || whyNoQuic() === '');
+  const addresses = all.filter(({ quic, family }) => !quic || (family !== 'unix' && whyNoQuic() === ''));
   const sockets: AddressSocket[] = [];
   for (const address of addresses) {
     const wildcard = addresses.find((other) => other.any && other !== address && sameKind(other, address));
