@@ -34,7 +34,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/net/openssl/handshake-handle.ts': [1, 'loads'],
   'worker/net/openssl/record-layer.ts': [2, 'memory'],
   'worker/http/listening/quic-listener.ts': [2, 'process'],
-  'worker/net/openssl/packet-keys.ts': [3, 'loads', 'memory'],
+  'worker/net/openssl/packet-keys.ts': [2, 'loads', 'memory'],
   'worker/net/openssl/quic-handshake.ts': [2, 'loads', 'process'],
   'worker/net/openssl/quic-library.ts': [1, 'loads'],
   'worker/net/quic/sent-packets.ts': [1, 'memory'],
