@@ -189,3 +189,41 @@ t.test('what is written can be read', async (t) => {
     );
   }
 });
+
+t.test('an instruction that comes byte by byte is neither copied nor decoded for each of them', async (t) => {
+  const { table, say } = side();
+  t.ok(say(hex('3fe1 1f')), 'a capacity of 4096');
+  // A name in Huffman code, whose letters take 5 bits each, and a value.
+  const name = Buffer.alloc(1250, Buffer.from('18c6318c63', 'hex'));
+  const value = Buffer.alloc(2000, 'v');
+  const number = (first: number, mask: number, value: number): Buffer => {
+    const rest = value - mask;
+    return Buffer.from([first | mask, 0x80 | (rest & 127), rest >> 7]);
+  };
+  const instruction = Buffer.concat([number(0x60, 0x1f, name.length), name, number(0, 0x7f, value.length), value]);
+  let moved = 0;
+  const { alloc, from } = Buffer;
+  Buffer.alloc = ((size: number) => {
+    moved += size;
+    return alloc(size);
+  }) as typeof alloc;
+  Buffer.from = ((bytes: Buffer) => {
+    moved += bytes.length;
+    return from(bytes);
+  }) as typeof from;
+  const pieces = Array.from({ length: instruction.length }, (_, i) => instruction.subarray(i, i + 1));
+  try {
+    for (const [i, piece] of pieces.entries()) {
+      if (!say(piece)) {
+        t.fail(`refused at ${i}`);
+        break;
+      }
+    }
+  } finally {
+    Object.assign(Buffer, { alloc, from });
+  }
+  t.equal(table.inserted, 1);
+  t.equal(table.latest(1)?.value, value.toString());
+  t.equal(table.latest(1)?.name.text.length, 2000);
+  t.ok(moved < 20 * instruction.length, `${moved} bytes`);
+});

@@ -22,11 +22,14 @@ export class Cursor {
   end = 0;
   /** The text that was read last. */
   text = '';
+  /** So many bytes, at least, have still to come of what was cut off. */
+  missing = 1;
 
   begin(bytes: Buffer, at: number, end: number): void {
     this.bytes = bytes;
     this.at = at;
     this.end = end;
+    this.missing = 1;
   }
 
   /** A number in the lower bits of the next byte, which `prefix` names, and in what follows (RFC 9204, 4.1.1). */
@@ -72,6 +75,7 @@ export class Cursor {
     }
     const start = this.at;
     if (start + length > this.end) {
+      this.missing = start + length - this.end;
       return READ.CUT_OFF;
     }
     this.at = start + length;

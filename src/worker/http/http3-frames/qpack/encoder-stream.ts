@@ -15,6 +15,9 @@ export class EncoderStreamReader {
   readonly #cursor = new Cursor();
   /** The beginning of an instruction that has not come whole. */
   #held: Buffer = NOTHING;
+  #heldLength = 0;
+  /** It is not looked at before it has so many bytes. */
+  #needed = 0;
 
   constructor(table: QpackTable) {
     this.#table = table;
@@ -22,24 +25,48 @@ export class EncoderStreamReader {
 
   /** Takes the bytes `start..end` of the stream; false if they are no instructions. */
   read(bytes: Buffer, start: number, end: number): boolean {
-    const piece = bytes.subarray(start, end);
-    const whole = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    let whole = bytes.subarray(start, end);
+    if (this.#heldLength > 0) {
+      this.#hold(whole);
+      if (this.#heldLength < this.#needed) {
+        return true;
+      }
+      whole = this.#held.subarray(0, this.#heldLength);
+    }
     const cursor = this.#cursor;
     cursor.begin(whole, 0, whole.length);
     let at = 0;
     while (at < whole.length) {
       const code = this.#instruction();
       if (code === READ.CUT_OFF) {
+        this.#needed = whole.length - at + cursor.missing;
         break;
       }
       if (code < 0) {
-        this.#held = NOTHING;
+        this.#keep(NOTHING);
         return false;
       }
       at = cursor.at;
     }
-    this.#held = at === whole.length ? NOTHING : Buffer.from(whole.subarray(at));
+    this.#keep(at === whole.length ? NOTHING : Buffer.from(whole.subarray(at)));
     return true;
+  }
+
+  #keep(rest: Buffer): void {
+    this.#held = rest;
+    this.#heldLength = rest.length;
+  }
+
+  /** Adds a piece to what is held: however small the pieces are, it is not copied for each. */
+  #hold(piece: Buffer): void {
+    const length = this.#heldLength + piece.length;
+    if (length > this.#held.length) {
+      const grown = Buffer.alloc(Math.max(length, 2 * this.#held.length));
+      this.#held.copy(grown, 0, 0, this.#heldLength);
+      this.#held = grown;
+    }
+    piece.copy(this.#held, this.#heldLength);
+    this.#heldLength = length;
   }
 
   /** Does what one instruction says: 0, or CUT_OFF, or another code when it cannot be done. */
