@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';
 import { certs } from '../support/certs.js';
-import { APPLICATION, frame, QuicClient, type QuicClientOptions } from '../support/quic-client.js';
+import { APPLICATION, frame, INITIAL, QuicClient, type QuicClientOptions } from '../support/quic-client.js';
 import { httpConf, startServer } from '../support/server.js';
 
 const skip = whyNoQuic() !== '' && `no QUIC: ${whyNoQuic()}`;
@@ -112,5 +112,38 @@ t.test('clients that mean harm', { skip }, async (t) => {
     client.sendRaw(client.packet(APPLICATION, frame(0x1a, Buffer.alloc(8))), moved);
     await answered;
     t.pass('the client may try another way');
+  });
+
+  t.test('a hello that comes byte by byte, backwards within a packet', async (t) => {
+    let hello = Buffer.alloc(0);
+    const take = (level: number, bytes: Buffer): Buffer => {
+      if (level !== INITIAL) {
+        return bytes;
+      }
+      hello = Buffer.concat([hello, bytes]);
+      return Buffer.alloc(0);
+    };
+    const client = await QuicClient.open(port, { messages: take });
+    t.teardown(() => client.close());
+    for (let from = 0; from < hello.length; from += 100) {
+      const bytes = [...hello.subarray(from, from + 100)];
+      const frames = bytes.map((byte, i) => frame(6, from + i, 1, Buffer.from([byte])));
+      client.send(INITIAL, ...frames.reverse());
+    }
+    await client.until(() => client.confirmed || client.closed !== undefined);
+    client.get(0, '/');
+    t.equal(await text(client, 0), first);
+  });
+
+  t.test('a hello that has no end', async (t) => {
+    const client = await QuicClient.open(port, { messages: () => Buffer.alloc(0) });
+    t.teardown(() => client.close());
+    client.send(INITIAL, frame(6, 0, 1004, Buffer.from([1, 0xff, 0xff, 0xff]), Buffer.alloc(1000)));
+    for (let at = 1004; at < 66_000; at += 1000) {
+      client.send(INITIAL, frame(6, at, 1000, Buffer.alloc(1000)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.until(() => client.closed !== undefined);
+    t.equal(client.closed!.code, 0x0d);
   });
 });

@@ -97,8 +97,9 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   #others: Path[] = [];
   #handshake: QuicHandshake | undefined = undefined;
   #accept: ((connection: QuicConnection) => QuicConnectionHandler | undefined) | undefined = undefined;
-  /** What came of the hello. */
+  /** What came of the hello: so many bytes of the memory. */
   #hello: Buffer | undefined = undefined;
+  #helloLength = 0;
   #earlyKeys: PacketKeys | undefined = undefined;
   #alert = -1;
   #agreed: QuicTls | undefined = undefined;
@@ -300,13 +301,22 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
 
   /** A client's hello may come in several parts; the server is chosen when it is whole. */
   #helloCame(bytes: Buffer): void {
-    const hello = this.#hello === undefined ? Buffer.from(bytes) : Buffer.concat([this.#hello, bytes]);
-    this.#hello = hello;
+    const length = this.#helloLength + bytes.length;
+    if (length > MOST_HELLO) {
+      throw new TransportError(Code.CRYPTO_BUFFER, 'too long a hello');
+    }
+    let memory = this.#hello;
+    if (memory === undefined || length > memory.length) {
+      // However small the parts are, they are not copied for each.
+      const grown = Buffer.alloc(Math.max(length, 2 * (memory?.length ?? 0)));
+      memory?.copy(grown, 0, 0, this.#helloLength);
+      this.#hello = memory = grown;
+    }
+    bytes.copy(memory, this.#helloLength);
+    this.#helloLength = length;
+    const hello = memory.subarray(0, length);
     if (hello[0] !== 1) {
       throw new TransportError(ALERT + Alert.UNEXPECTED_MESSAGE, 'a handshake that begins with something else than a hello');
-    }
-    if (hello.length > MOST_HELLO) {
-      throw new TransportError(Code.CRYPTO_BUFFER, 'too long a hello');
     }
     if (hello.length < 4 || hello.length < 4 + hello.readUIntBE(1, 3)) {
       return;
