@@ -43,6 +43,8 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** Bytes in them. */
   #queued = 0;
   #state = OPEN;
+  /** Something of the body has come. */
+  begun = false;
   /** The client's side waits for a piece. */
   #demand = false;
   #flushed = false;
@@ -68,6 +70,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
     if (size === 0) {
       return;
     }
+    this.begun = true;
     this.#u.tee?.write(bytes, start, end);
     if (this.#state === ABANDONED) {
       return;

@@ -76,8 +76,9 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     attempt.responseLength += end - start;
     if (!exchange.readBody(u, bytes, start, end)) {
       attempt.reason = 'upstream sent invalid response';
-      // What came before was whole and sound, and the client gets it, however it was cut into pieces.
-      u.finalize(502);
+      // What came before was whole and sound, and the client gets it, however it was cut into pieces. Where nothing of a body came, no
+      // head goes out that is still here, as in nginx.
+      u.finalize(this.pipe.begun || exchange.http2User !== undefined ? 502 : FAILED);
       return;
     }
     if (exchange.complete) {
