@@ -148,8 +148,8 @@ t.test('Sentinels tell where the master is', { skip }, async (t) => {
 });
 
 t.test('a cluster', { skip }, async (t) => {
-  const nodes = await Promise.all([1, 2, 3].map(() => startRedis(t, { args: ['--cluster-enabled', 'yes'] })));
-  await nodes[0]!.ask('--cluster', 'create', ...nodes.map(({ port }) => `127.0.0.1:${port}`), '--cluster-yes');
+  const nodes = await Promise.all([1, 2, 3].map(() => startRedis(t, { cluster: true })));
+  await nodes[0]!.ask('--cluster', 'create', ...nodes.map(({ port, bus }) => `127.0.0.1:${port}@${bus}`), '--cluster-yes');
   for (const node of nodes) {
     await waitFor(async () => (await node.ask('CLUSTER', 'INFO')).includes('cluster_state:ok'), { what: 'the cluster' });
   }

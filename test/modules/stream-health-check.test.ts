@@ -98,7 +98,12 @@ t.test('match: what is sent, and what has to come', async (t) => {
       lines,
     );
   }
-  t.ok(seen.includes('PING\r\n') && seen.every((text) => text.startsWith('PING')));
+  // The backends' own end may hear of it later than the server was done.
+  await waitFor(() => seen.includes('PING\r\n'), { what: () => JSON.stringify(seen) });
+  t.ok(
+    seen.every((text) => text.startsWith('PING')),
+    JSON.stringify(seen),
+  );
 });
 
 t.test('a backend that says nothing, and one that leaves', async (t) => {

@@ -19,6 +19,8 @@ export const withoutEngine: string | false = engine === undefined ? 'neither val
 /** A store that runs in a folder of its own. It ends with the test. */
 export interface Redis {
   readonly port: number;
+  /** Where others of its cluster reach it; 0 where it is in none. */
+  readonly bus: number;
   readonly dir: string;
   /** Asks by the engine's own client, and gives what that prints. */
   ask(...command: string[]): Promise<string>;
@@ -38,6 +40,8 @@ export interface RedisOptions {
   readonly clientArgs?: readonly string[];
   /** It listens for TLS alone. */
   readonly tls?: boolean;
+  /** It is one of a cluster, and has a second port for the others. */
+  readonly cluster?: boolean;
   /** It is a Sentinel with this file, in which its port stands. */
   readonly sentinel?: { readonly file: string; readonly port: number };
 }
@@ -48,10 +52,14 @@ export async function startRedis(t: Scene, options: RedisOptions = {}): Promise<
   // Workers of a server that root started belong to nobody.
   chmodSync(dir, 0o755);
   const reserved: ReservedPort | undefined = options.sentinel === undefined ? await reservePort() : undefined;
-  const redis = new RunningRedis(dir, reserved?.port ?? options.sentinel!.port, options);
+  // Unless told, it would be the port 10000 above, which may be somebody else's.
+  const bus = options.cluster ? await reservePort() : undefined;
+  const args = [...(options.args ?? []), ...(bus === undefined ? [] : ['--cluster-enabled', 'yes', '--cluster-port', String(bus.port)])];
+  const redis = new RunningRedis(dir, reserved?.port ?? options.sentinel!.port, bus?.port ?? 0, { ...options, args });
   t.teardown(async () => {
     await redis.kill();
     reserved?.release();
+    bus?.release();
     rmSync(dir, { recursive: true, force: true });
   });
   await redis.start();
@@ -61,12 +69,14 @@ export async function startRedis(t: Scene, options: RedisOptions = {}): Promise<
 class RunningRedis implements Redis {
   readonly dir: string;
   readonly port: number;
+  readonly bus: number;
   readonly #options: RedisOptions;
   #child: ChildProcess | undefined;
 
-  constructor(dir: string, port: number, options: RedisOptions) {
+  constructor(dir: string, port: number, bus: number, options: RedisOptions) {
     this.dir = dir;
     this.port = port;
+    this.bus = bus;
     this.#options = options;
   }
 
