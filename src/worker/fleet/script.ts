@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A Lua program that the store runs as one step. */
 export class StoreScript {
@@ -8,6 +8,6 @@ export class StoreScript {
 
   constructor(text: string) {
     this.text = text;
-    this.sha = createHash('sha1').update(text).digest('hex');
+    this.sha = hash('sha1', text, 'hex');
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** What stands in a key of the store as it is. Braces would choose the place in a cluster, which is not a client's to choose. */
 const PLAIN = /^[\x20-z|][\x20-z|]{0,127}$/;
@@ -14,5 +14,5 @@ export function storeKey(text: string): string {
     return text;
   }
   const bytes = Buffer.from(text, 'latin1');
-  return bytes.length <= MAX_HEX ? `~${bytes.toString('hex')}` : `~~${createHash('sha256').update(bytes).digest('hex')}`;
+  return bytes.length <= MAX_HEX ? `~${bytes.toString('hex')}` : `~~${hash('sha256', bytes, 'hex')}`;
 }

@@ -180,7 +180,7 @@ export class KeyvalZone implements ZoneJob, TickTask, ReplicaZone {
   /**
    * Changes pairs in the transaction at the end of this tick, and then hands over what came of it. `work` may run again after a rollback.
    */
-  later<T>(work: (changes: KeyvalChanges) => T, done: (value: T) => void): void {
+  later<T>(work: (changes: KeyvalChanges) => T, done: (value: T) => void = () => {}): void {
     let value!: T;
     let changed = false;
     this.#sql.submit({

@@ -84,7 +84,7 @@ export class CookieSessions implements SessionStore {
   }
 
   unlock({ key }: Session): void {
-    this.#zone.later((changes) => changes.delete(`lock:${key}`), nothing);
+    this.#zone.later((changes) => changes.delete(`lock:${key}`));
   }
 
   refresh(session: Session, data: SessionData, done: (outcome: Session | undefined) => void): void {
@@ -176,7 +176,6 @@ function unpack(packed: Buffer): Buffer {
   }
 }
 
-const nothing = (): void => undefined;
 const keyOf = ({ id }: SessionData): string => digestText(id);
 const endName = (key: string): string => `ended:${key}`;
 const nextName = ({ key, data }: Session): string => `next:${key}:${data.refreshes}`;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Request } from '../../http/request/request.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { leadTo, refuse, refuseFor, tell } from './answer.js';
@@ -9,7 +8,7 @@ import { isNavigation } from './navigation.js';
 import type { Metadata } from './openid-client.js';
 import { isSecure, ownUrl, returnPath } from './own-address.js';
 import type { Provider } from './provider.js';
-import { isRandomText, randomText } from './seal.js';
+import { digestText, isRandomText, randomText } from './seal.js';
 import { latin1, utf8 } from './settings.js';
 import { waiting } from './wait.js';
 
@@ -62,7 +61,7 @@ function leadToProvider(r: Request, provider: Provider, metadata: Metadata, targ
   query.set('state', text);
   query.set('nonce', nonce);
   if (provider.client.usesPkce(metadata)) {
-    query.set('code_challenge', createHash('sha256').update(verifier).digest('base64url'));
+    query.set('code_challenge', digestText(verifier));
     query.set('code_challenge_method', 'S256');
   }
   tell(r, `no session: the browser is led to ${settings.issuer}`);

@@ -66,7 +66,7 @@ const sidName = ({ purpose }: Provider, sid: string): string => `sid:${digestTex
 export function noteSid(provider: Provider, sid: string, until: number): void {
   const { zone, settings } = provider;
   if (settings.frontchannelLogoutUri !== undefined && sid !== '') {
-    zone.later((changes) => changes.put(sidName(provider, sid), { value: '1', expires: until + settings.sessionTimeout }), nothing);
+    zone.later((changes) => changes.put(sidName(provider, sid), { value: '1', expires: until + settings.sessionTimeout }));
   }
 }
 
@@ -179,5 +179,3 @@ function endAll(provider: Provider, names: readonly string[], done: (outcome: 'd
     return stored ? 'done' : 'full';
   }, done);
 }
-
-const nothing = (): void => undefined;

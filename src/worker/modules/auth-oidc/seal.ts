@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto';
+import { decodeBase64url } from '../../jose/base64url.js';
 
 const SALT = 12;
 const IV = 12;
@@ -13,7 +14,7 @@ export function deriveKey(secret: Uint8Array, purpose: string): Buffer {
 export const macText = (key: Uint8Array, text: string): string => createHmac('sha256', key).update(text, 'utf8').digest('base64url');
 
 /** The digest of a text, in base64url. */
-export const digestText = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
+export const digestText = (text: string): string => hash('sha256', text, 'base64url');
 
 /** A text that nobody can guess: 256 bits in base64url, 43 characters. */
 export const randomText = (): string => randomBytes(32).toString('base64url');
@@ -36,9 +37,8 @@ export function seal(key: Uint8Array, bytes: Uint8Array, purpose: string): strin
 
 /** Opens what {@link seal} closed, with the first key that fits; undefined for anything else. */
 export function unseal(keys: readonly Uint8Array[], text: string, purpose: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url');
-  // One text for one message: what is left over at the end of base64url is no other one.
-  if (bytes.length < SALT + IV + TAG || bytes.toString('base64url') !== text) {
+  const bytes = decodeBase64url(text);
+  if (bytes === undefined || bytes.length < SALT + IV + TAG) {
     return undefined;
   }
   for (const key of keys) {

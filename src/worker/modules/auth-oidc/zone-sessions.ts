@@ -84,7 +84,7 @@ export class ZoneSessions implements SessionStore {
   }
 
   unlock({ key }: Session): void {
-    this.#zone.later((changes) => changes.delete(`lock:${key}`), nothing);
+    this.#zone.later((changes) => changes.delete(`lock:${key}`));
   }
 
   refresh(session: Session, data: SessionData, done: (outcome: Session | undefined) => void): void {
@@ -148,8 +148,6 @@ export class ZoneSessions implements SessionStore {
     );
   }
 }
-
-const nothing = (): void => undefined;
 
 /** Puts a lock, unless somebody has it; it ends by itself. Without room for one, everybody gets it. */
 export function lockPair(zone: KeyvalZone, name: string, refreshes: number, done: (outcome: 'mine' | 'theirs') => void): void {
