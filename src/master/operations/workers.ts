@@ -420,7 +420,6 @@ export class WorkerPool {
     const { pid, role, generation } = member;
     generation.control.removeSocket(pid);
     const ofRing = this.#brokenRings.ended({ ...member, code, signal });
-    const clean = signal === null && code === 0;
     if (pid === 0) {
       // Of a configuration that starts, the starting code says so.
       if (member.failures > 0) {
@@ -433,11 +432,29 @@ export class WorkerPool {
       const level = member.leaving && signal === 'SIGTERM' ? NOTICE : ALERT;
       log.log(level, `${ROLE_NAMES[role]} ${pid} exited on signal ${numberOfSignal(signal)}`);
     }
+    try {
+      this.#follow(member, code, signal, ofRing, reason);
+    } finally {
+      // Whatever went wrong: a master that waits for the end of its last process must hear of it.
+      if (this.#members.size === 0) {
+        const callbacks = this.#whenEmpty;
+        this.#whenEmpty = [];
+        for (const done of callbacks) {
+          done();
+        }
+      }
+    }
+  }
+
+  /** Tells all who wait for a process of its end, frees what it held, and puts another one in its place. */
+  #follow(member: Member, code: number | null, signal: NodeJS.Signals | null, ofRing: boolean, reason: string | undefined): void {
+    const { log } = this.#options;
+    const { pid, role, generation } = member;
     if (pid !== 0) {
       this.#options.onEnd(pid);
     }
     member.canary?.(reason ?? (signal === null ? `it exited with code ${code}` : `it was ended by signal ${numberOfSignal(signal)}`));
-    if (role === 'cache-loader' && clean) {
+    if (role === 'cache-loader' && signal === null && code === 0) {
       // It has done its work, perhaps before its first message was read.
       member.settle?.();
     } else if (!member.ready && !this.#startAgain(member, signal, ofRing)) {
@@ -450,13 +467,6 @@ export class WorkerPool {
     this.#replace(member, code, signal);
     if (![...this.#members].some((other) => other.generation.zones === generation.zones)) {
       this.#options.onPlanUnused(generation.zones);
-    }
-    if (this.#members.size === 0) {
-      const callbacks = this.#whenEmpty;
-      this.#whenEmpty = [];
-      for (const done of callbacks) {
-        done();
-      }
     }
   }
 

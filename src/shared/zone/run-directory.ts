@@ -44,17 +44,25 @@ export class RunDirectory {
     return withRights(this.#uid, work);
   }
 
-  /** Removes the folder with all that is in it. */
+  /** The same for work that may stay undone where the system refuses it: a folder gone or read-only, no descriptor left. */
+  tryAsUser(work: () => void): void {
+    attempt(() => this.asUser(work));
+  }
+
+  /** Removes the folder with all that is in it. What cannot be removed must not keep the service from ending. */
   remove(): void {
     this.#owner.close();
-    try {
-      rmSync(this.path, { recursive: true, force: true });
-      removeLeftovers(this.#parent, this.#uid);
-    } catch (error) {
-      // The folder around it has gone or has become read-only, which must not keep the service from ending.
-      if (faultOf(error) === undefined) {
-        throw error;
-      }
+    attempt(() => rmSync(this.path, { recursive: true, force: true }));
+    attempt(() => removeLeftovers(this.#parent, this.#uid));
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (faultOf(error) === undefined) {
+      throw error;
     }
   }
 }
@@ -88,10 +96,11 @@ function removeLeftovers(parent: string, uid: number | undefined): void {
       continue;
     }
     const folder = join(parent, name);
-    try {
+    // Its owner may remove it at this moment.
+    attempt(() => {
       const stat = lstatSync(folder);
       if (!stat.isDirectory() || stat.uid !== (uid ?? process.geteuid?.()) || Date.now() - stat.mtimeMs < SETTLE_MS) {
-        continue;
+        return;
       }
       const removed = withRights(uid, () => {
         const files = readdirSync(folder);
@@ -110,12 +119,7 @@ function removeLeftovers(parent: string, uid: number | undefined): void {
       if (removed) {
         rmdirSync(folder);
       }
-    } catch (error) {
-      // A folder that its owner removes at this moment.
-      if (faultOf(error) === undefined) {
-        throw error;
-      }
-    }
+    });
   }
 }
 

@@ -101,7 +101,7 @@ export class ZoneSet {
     });
   }
 
-  /** No process works with the plan. Removes the files of zones that no other plan has. */
+  /** No process works with the plan. Removes the files of zones that no other plan has; those that cannot be removed now go with the next. */
   retire(plan: ZonePlan): void {
     if (plan === this.#current || !this.#plans.delete(plan)) {
       return;
@@ -111,7 +111,7 @@ export class ZoneSet {
       return;
     }
     const kept = [...this.#plans.values()].flat();
-    directory.asUser(() => {
+    directory.tryAsUser(() => {
       for (const file of readdirSync(directory.path)) {
         if (file.startsWith('owner') || kept.some((zone) => file.startsWith(`${zone.file}.`))) {
           continue;
