@@ -15,10 +15,10 @@ const LOOK_MS = 1000;
 /** A file that soon fails again is tried less and less often, down to this. */
 const LONGEST_MS = 32_000;
 /**
- * How often opening is tried, some milliseconds apart, while another process sets the file up. A worker that serves clients must not wait
- * long.
+ * How often opening is tried, some milliseconds apart, while another process sets the file up. A process that starts waits for one that has
+ * lost its processor as long as for a lock that may be stuck; a worker that serves clients must not wait long.
  */
-const START_TRIES = 100;
+const START_TRIES = 400;
 const REPAIR_TRIES = 3;
 /** More repairs than this between two looks mean that the disk, not the file, is at fault. */
 const MAX_REPAIRS = 3;
@@ -112,7 +112,7 @@ export class ZoneFile {
   #sharedSince = Number.NEGATIVE_INFINITY;
   #pause = LOOK_MS;
 
-  /** Opens or makes the file, which may wait for a lock for some 200 ms. Without `base` there is no file to share. */
+  /** Opens or makes the file, which may wait for a lock for some 800 ms. Without `base` there is no file to share. */
   constructor(name: string, base: string | undefined, ddl: string, log: Logger) {
     this.name = name;
     this.#base = base;
