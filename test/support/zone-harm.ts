@@ -37,11 +37,14 @@ const columns = (db: Database.Database, table: string): string[] =>
     .filter(({ pk }) => pk === 0)
     .map(({ name }) => name);
 
-/** Opens the file as another process of the service would. One that an earlier harm has made useless, and nobody has met since, stays. */
+/**
+ * Opens the file as another process of the service would, and waits for its lock: one that has read cannot write once another process has
+ * written. One that an earlier harm has made useless, and nobody has met since, stays.
+ */
 const inside = (harm: (db: Database.Database) => void) => (path: string) => {
   const db = new Database(path, { timeout: 5000 });
   try {
-    db.transaction(harm)(db);
+    db.transaction(harm).immediate(db);
   } catch (error) {
     if (!/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test((error as { readonly code: string }).code)) {
       throw error;
