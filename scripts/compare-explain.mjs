@@ -7,7 +7,6 @@
 //
 // A line of the suite is a JSON object with `id`, `conf` (the text), `files` (by path: `text`, `dir` or `pem`) and `result` (`ok` for one
 // that nginx takes). Ports, paths and backends are put in the place of the configuration's own.
-// @ts-nocheck: not typed yet
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -65,7 +64,12 @@ function quoted(text) {
 
 class Adapter {
   constructor(dir, backend, ports, log) {
-    Object.assign(this, { dir, backend, ports, log, groups: new Set(), known: new Map() });
+    this.dir = dir;
+    this.backend = backend;
+    this.ports = ports;
+    this.log = log;
+    this.groups = new Set();
+    this.known = new Map();
   }
 
   text(source, file) {
@@ -125,7 +129,8 @@ class Adapter {
     return `${words} {\n${first}${listen}${this.#all(block, inside)}\n}`;
   }
 
-  #listen([where, ...rest]) {
+  #listen(args) {
+    const [where, ...rest] = args;
     if (where.startsWith('unix:') || rest.includes('quic')) {
       throw new Unfit('listen');
     }
@@ -141,7 +146,7 @@ class Adapter {
   }
 
   #pass(target) {
-    const [, scheme, host, rest] = /^((?:https?|grpcs?):\/\/)?([^/$]*(?:\$[a-z_]+)?)(.*)$/s.exec(target);
+    const [, scheme, host, rest] = /** @type {RegExpExecArray} */ (/^((?:https?|grpcs?):\/\/)?([^/$]*(?:\$[a-z_]+)?)(.*)$/s.exec(target));
     if (host.startsWith('$') || target.includes('unix:') || /^\$/.test(target)) {
       throw new Unfit('pass by a variable');
     }
@@ -231,7 +236,7 @@ function generate(rehearsal, count) {
     (server.root.info.serverNames ?? []).flatMap(({ name, regex }) =>
       regex === undefined && name !== '' ? [name.replace('*', 'any')] : [],
     );
-  const requests = [];
+  const requests = /** @type {import('../test/support/compare-explain.ts').ComparedRequest[]} */ ([]);
   while (requests.length < count && places.length > 0) {
     const address = oneOf(places);
     const server = oneOf(rehearsal.http.servers);
@@ -243,6 +248,7 @@ function generate(rehearsal, count) {
       .replace(/%25/g, '%')
       .replace(/^(?!\/)/, '/');
     const method = oneOf(['GET', 'GET', 'GET', 'GET', 'HEAD', 'POST', 'OPTIONS', 'DELETE']);
+    /** @type {[string, string][]} */
     const headers = [
       ['Host', host],
       ['User-Agent', oneOf(AGENTS)],
@@ -275,9 +281,13 @@ function generate(rehearsal, count) {
   return requests;
 }
 
-/** What the backends answer, here and there. */
+/**
+ * What the backends answer, here and there.
+ * @type {import('../test/support/compare-explain.ts').Answers}
+ */
 function answers({ uri, method }) {
   const kind = [...uri].reduce((sum, c) => sum + c.charCodeAt(0), 0) % 11;
+  /** @type {[string, string][]} */
   const headers = [
     ['Content-Type', kind === 3 ? 'application/json' : 'text/html; charset=utf-8'],
     ['X-Powered-By', 'stub'],
@@ -368,7 +378,8 @@ async function compare({ conf, files, id }) {
     }
     return true;
   } catch (error) {
-    const reason = error instanceof Unfit ? error.message : `${error.findings?.[0]?.message ?? error.stack ?? error}`;
+    const { message, findings, stack } = /** @type {Error & { findings?: { message: string }[] }} */ (error);
+    const reason = error instanceof Unfit ? message : `${findings?.[0]?.message ?? stack ?? error}`;
     if (options.reasons) {
       console.error(`${id}: ${reason.slice(0, 300)}`);
     }

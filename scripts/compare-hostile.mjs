@@ -3,7 +3,6 @@
 // With --write it fills in the `log` and `nginx` blocks of cases that have no `log` yet, to be read before they are kept.
 //
 //   node scripts/compare-hostile.mjs NGINX_EXECUTABLE [--count 2000] [--seed 1] [--write]
-// @ts-nocheck: not typed yet
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -61,7 +60,7 @@ async function start(name, command) {
   const text = configuration(backend.port).replaceAll('%%DIR%%', dir).replaceAll('%%PORT_0%%', String(port));
   writeFileSync(
     join(dir, 'test.conf'),
-    `${process.getuid() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log info;\n${text}`,
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log info;\n${text}`,
   );
   const [program, ...args] = command;
   running.push(spawn(program, [...args, '-p', `${dir}/`, '-c', 'test.conf', '-e', `${dir}/error.log`], { stdio: 'inherit' }));
@@ -83,7 +82,7 @@ const accepts = (port) =>
 function freePort() {
   return new Promise((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
+      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
       probe.close(() => done(port));
     });
   });

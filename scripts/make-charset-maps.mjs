@@ -1,7 +1,6 @@
 // Writes conf/koi-utf, conf/koi-win and conf/win-utf, the tables for the `charset_map` directive, from the decoders of the
 // running Node. KOI8-U is KOI8-R with the Ukrainian letters in the place of eight line-drawing characters; six further
 // codes carry what Russian pages write there in practice (and what nginx's tables say).
-// @ts-nocheck: not typed yet
 import { writeFileSync } from 'node:fs';
 
 const folder = new URL('../conf/', import.meta.url);
@@ -24,7 +23,7 @@ function decode(charset) {
   return Array.from({ length: 128 }, (_, i) => [i + 128, decoder.decode(Uint8Array.of(i + 128))]);
 }
 
-function toUtf8([code, character]) {
+function toUtf8(/** @type {any[]} */ [code, character]) {
   return [code, Buffer.from(character).toString('hex'), character];
 }
 

@@ -3,7 +3,6 @@
 // size.
 //
 //   node scripts/bench/cache-entries.mjs [--entries 1000,1000000] [--seconds S] [--rounds N] [--folder DIR]
-// @ts-nocheck: not typed yet
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,7 +79,7 @@ http { access_log off; keepalive_requests 100000000; proxy_temp_path ${dir}/temp
   writeScript(script, row);
   await check({ port, row, name: 'sluice' });
   await load({ script, port, row, seconds: 1 });
-  return { entries, pid, port, row, script, costs: [] };
+  return { entries, pid, port, row, script, costs: /** @type {number[]} */ ([]) };
 }
 
 /** Writes fresh entries of 600 bytes under the keys `/e/0` and so on. */

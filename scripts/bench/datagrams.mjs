@@ -1,5 +1,4 @@
 // Loads a server with datagrams, and reads what came back. Its own process is the load generator, on a core of its own.
-// @ts-nocheck: not typed yet
 import { execFile, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { promisify } from 'node:util';
@@ -35,7 +34,7 @@ export async function startEcho() {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('exit', () => child.kill());
   child.unref();
-  child.stdout.unref();
+  /** @type {import('node:net').Socket} */ (child.stdout).unref();
   return new Promise((done) => child.stdout.once('data', (text) => done(String(text).trim())));
 }
 

@@ -3,7 +3,6 @@
 // start answers. Growth is CPU time with much over CPU time with little.
 //
 //   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
-// @ts-nocheck: not typed yet
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -104,7 +103,7 @@ async function growth(name, row) {
     const made = row.make(size);
     const script = `${work}/${name}-${size}.lua`;
     writeScript(script, made);
-    contenders.push({ size, made, script, measured: [], ...(await launch(made, backend)) });
+    contenders.push({ size, made, script, measured: /** @type {number[]} */ ([]), ...(await launch(made, backend)) });
   }
   for (const each of contenders) {
     for (let requests = 0, spent = 0; requests < 40_000 && spent < 6; spent++) {

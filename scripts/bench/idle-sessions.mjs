@@ -3,7 +3,6 @@
 //   node scripts/bench/idle-sessions.mjs [--sessions N] [--nginx PATH]
 //
 // Each has exchanged a few bytes, so that it has what it needs. A worker's descriptors bound the number: each takes two.
-// @ts-nocheck: not typed yet
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -23,7 +22,7 @@ function memoryOfWorkers(master) {
   const workers = execFileSync('pgrep', ['-P', String(master)], { encoding: 'utf8' })
     .trim()
     .split('\n');
-  return workers.reduce((sum, pid) => sum + Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]), 0);
+  return workers.reduce((sum, pid) => sum + Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]), 0);
 }
 
 function exchangeOne(port, i) {
@@ -61,7 +60,7 @@ async function measure(name, command, backend) {
 
 const work = workFolder();
 const echo = createServer((socket) => void socket.pipe(socket).on('error', () => {}));
-await new Promise((done) => echo.listen(0, '127.0.0.1', 4096, done));
+await new Promise((done) => echo.listen(0, '127.0.0.1', 4096, () => done(undefined)));
 const backend = `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (echo.address()).port}`;
 for (const [name, command] of Object.entries(commands(options.nginx))) {
   await measure(name, command, backend);

@@ -4,7 +4,6 @@
 //   node scripts/bench/memory.mjs [--millions N] [--nginx PATH]
 //
 // nginx, where there is one, is only the backend.
-// @ts-nocheck: not typed yet
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { memoryOf, shareOf } from './measure.mjs';

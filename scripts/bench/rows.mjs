@@ -11,7 +11,6 @@
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `only`: what stands in the configuration of one server in place of the row's. `prepare` writes files.
 // `seconds`: a round takes at least so long.
-// @ts-nocheck: not typed yet
 
 import { tokenRows } from './token-rows.mjs';
 
@@ -226,7 +225,7 @@ export const rows = [
     ['upload1m-raw', 'the same without buffering', 1, 'proxy_request_buffering off;'],
     ['upload100m', 'upload of 100 MB to a backend (CPU per MB)', 100, ''],
     ['upload100m-raw', 'the same without buffering', 100, 'proxy_request_buffering off;'],
-  ].map(([name, what, megabytes, buffering]) => ({
+  ].map((/** @type {any[]} */ [name, what, megabytes, buffering]) => ({
     name,
     what,
     goal: 1.1,

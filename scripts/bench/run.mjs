@@ -5,7 +5,6 @@
 //     [--rounds N] [--seconds S] [--json FILE] [--record FILE] [--list]
 //
 // `--record docs/performance.json` measures all rows on both engines; `npm run docs` then makes the tables of the documents of that.
-// @ts-nocheck: not typed yet
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, release } from 'node:os';
@@ -193,7 +192,7 @@ async function measureRow(row) {
       if (refusal !== undefined) {
         return { ...result, missing: `${name}: ${refusal}` };
       }
-      started.push({ name, port: place.port, pid: await server.start(place), rounds: [] });
+      started.push({ name, port: place.port, pid: await server.start(place), rounds: /** @type {any[]} */ ([]) });
     }
     for (const each of started) {
       await (generatorOf(row).check ?? wrk.check)({ port: each.port, row, name: each.name });
@@ -259,7 +258,7 @@ function printHead() {
   console.log('|---'.repeat(columns.length).concat('|'));
 }
 
-function printRow(row, { servers: measured, missing }) {
+function printRow(row, /** @type {{ servers: any, missing?: any }} */ { servers: measured, missing }) {
   if (missing !== undefined) {
     console.log(`| ${row.name} | not available: ${missing} |`);
     return;

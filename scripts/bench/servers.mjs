@@ -1,5 +1,4 @@
 // Starts the servers to compare, each with one worker on the first core: the built sluice, a real nginx, and others.
-// @ts-nocheck: not typed yet
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -71,7 +70,8 @@ function another(command, name, { configuration, test, run, env }) {
       return status === 0 ? undefined : `${stdout}${stderr}`.trim().split('\n').pop();
     },
     // Caddy and HAProxy talk at each start.
-    start: ({ dir, port }) => launch([command, ...run(`${dir}/server.conf`)], 0, () => accepts(port), env(dir), 'ignore'),
+    start: ({ dir, port }) =>
+      launch([command, ...run(`${dir}/server.conf`)], 0, () => accepts(port), env(dir), ['ignore', 'inherit', 'ignore']),
   };
 }
 
@@ -90,7 +90,10 @@ export async function freePort() {
   return port;
 }
 
-/** The configuration of a row. */
+/**
+ * The configuration of a row.
+ * @param {{ dir: string, port: number, row: any, [part: string]: any }} parts
+ */
 export function configuration({ dir, docs, port, row, backend, responder, sink, echo, store }) {
   const text = `worker_processes ${row.workers ?? 1};
 worker_rlimit_nofile 20000;
@@ -160,20 +163,33 @@ export function prepare(command, dir, conf) {
   return status === 0 ? undefined : (/\[emerg\].*?(?= in )/.exec(stderr)?.[0] ?? stderr.trim().split('\n')[0]);
 }
 
-/** Starts a server on a core, or with null on all of them; resolves with the master's process id once it accepts connections. */
+/**
+ * Starts a server on a core (or on several, as `taskset` takes them), or with null on all of them; resolves with the master's process id once
+ * it accepts connections.
+ * @param {string[]} command
+ * @param {string} dir
+ * @param {number | string | null} core
+ */
 export function start(command, dir, core = 0, globals = '') {
   const pidFile = `${dir}/server.pid`;
   const args = ['-p', `${dir}/`, '-c', 'server.conf', '-e', 'error.log', '-g', `daemon off; ${globals}`];
   return launch([...command, ...args], core, () => existsSync(pidFile) && readFileSync(pidFile, 'latin1').trim() !== '');
 }
 
-async function launch(command, core, ready, env = {}, stderr = 'inherit') {
+/**
+ * @param {string[]} command
+ * @param {number | string | null} core
+ * @param {() => unknown} ready
+ * @param {import('node:child_process').StdioOptions} stdio
+ */
+async function launch(command, core, ready, env = {}, stdio = ['ignore', 'inherit', 'inherit']) {
   const [file, ...args] = pinned(core, command);
-  const child = spawn(file, args, { stdio: ['ignore', 'inherit', stderr], detached: true, env: { ...process.env, ...env } });
-  running.set(child.pid, child);
+  const child = spawn(file, args, { stdio, detached: true, env: { ...process.env, ...env } });
+  const pid = /** @type {number} */ (child.pid);
+  running.set(pid, child);
   for (const until = Date.now() + 30_000; ; ) {
     if (await ready()) {
-      return child.pid;
+      return pid;
     }
     if (child.exitCode !== null || Date.now() > until) {
       throw new Error(`${command.join(' ')} did not start`);
@@ -271,7 +287,8 @@ export async function startStore() {
   const port = await freePort();
   const [file, ...args] = pinned(1, [command, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
   const child = spawn(file, args, { stdio: 'ignore', detached: true });
-  running.set(child.pid, child);
+  const pid = /** @type {number} */ (child.pid);
+  running.set(pid, child);
   child.unref();
   while (!(await accepts(port))) {
     await sleep(20);
@@ -284,7 +301,8 @@ async function startScript(name, ...options) {
   const port = await freePort();
   const [file, ...args] = pinned(1, [process.execPath, `${root}scripts/bench/${name}.mjs`, String(port), ...options]);
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
-  running.set(child.pid, child);
+  const pid = /** @type {number} */ (child.pid);
+  running.set(pid, child);
   await new Promise((/** @type {(value?: any) => void} */ done) => child.once('message', done));
   child.disconnect();
   child.unref();

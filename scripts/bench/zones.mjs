@@ -3,7 +3,6 @@
 // zone's files and the workers' memory grew to.
 //
 //   node scripts/bench/zones.mjs [contention] [growth] [--rounds N] [--seconds S] [--keys N] [--nginx PATH]
-// @ts-nocheck: not typed yet
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf } from './measure.mjs';
@@ -54,14 +53,14 @@ async function contention() {
       ['limits', LIMITS],
     ]) {
       for (const workers of [1, 4]) {
-        contenders.push({ server, name, workers, targets: [await launch(workers, location, server)], measured: [] });
+        contenders.push({ server, name, workers, targets: [await launch(workers, location, server)], measured: /** @type {any[]} */ ([]) });
       }
     }
     const targets = [];
     for (let i = 0; i < 4; i++) {
       targets.push(await launch(1, LIMITS, server));
     }
-    contenders.push({ server, name: 'apart', workers: 4, targets, measured: [] });
+    contenders.push({ server, name: 'apart', workers: 4, targets, measured: /** @type {any[]} */ ([]) });
   }
   for (const each of contenders) {
     await warmUp(each, script);
@@ -120,9 +119,9 @@ async function distinctKeys() {
     }
   }
   console.log(
-    `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files(server)}`,
+    `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files()}`,
   );
-  const measured = { few: [], many: [] };
+  const measured = { few: /** @type {any[]} */ ([]), many: /** @type {any[]} */ ([]) };
   for (let round = 0; round < rounds; round++) {
     measured.few.push(await measure(contender, few));
     measured.many.push(await measure(contender, many));
@@ -159,22 +158,24 @@ http {
   return { port, zones, pid: await start(command, dir, ALL_CORES) };
 }
 
+let zonesPath = '';
+
 // Memory where there is such a file system, as the server itself would choose; elsewhere the folder of the run.
 function zoneFolder(folder) {
   try {
     const shared = mkdtempSync('/dev/shm/sluice-bench-');
     chmodSync(shared, 0o777);
     process.once('exit', () => rmSync(shared, { recursive: true, force: true }));
-    zoneFolder.path = shared;
+    zonesPath = shared;
   } catch {
-    zoneFolder.path = folder;
+    zonesPath = folder;
   }
-  return `zone_directory ${zoneFolder.path};`;
+  return `zone_directory ${zonesPath};`;
 }
 
 function files() {
-  const run = readdirSync(zoneFolder.path).find((name) => name.startsWith('sluice-'));
-  const folder = `${zoneFolder.path}/${run}`;
+  const run = readdirSync(zonesPath).find((name) => name.startsWith('sluice-'));
+  const folder = `${zonesPath}/${run}`;
   const sizes = readdirSync(folder)
     .filter((name) => name.startsWith('rate-'))
     .map((name) => `${name} ${(statSync(`${folder}/${name}`).size / 1024 / 1024).toFixed(1)} MB`);

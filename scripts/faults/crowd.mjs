@@ -1,7 +1,6 @@
 // Many connections that want little, in a process of their own: each asks once and stays, or is reset as soon as it stands.
 //
 // The parent sends { port, count, request, reset }; the answer, once all stand or are gone, is { open, refused }.
-// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 
 const AT_ONCE = 100;
@@ -19,7 +18,7 @@ process.once('message', async ({ port, count, request, reset }) => {
         } else {
           refused++;
         }
-        done();
+        done(undefined);
       };
       socket.on('error', () => {});
       socket.once('close', () => count(false));

@@ -1,5 +1,4 @@
 // Senders that cut everything into single bytes, each in a segment of its own, and may leave in the middle.
-// @ts-nocheck: not typed yet
 import { connect, createServer } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +61,7 @@ export function dripping(socket, count = Number.POSITIVE_INFINITY) {
  * bytes of the next answer leave before the backend does, and how it goes.
  */
 export async function dripServer(answer) {
-  const server = { next: {}, port: 0, close: () => listening.close() };
+  const server = { next: /** @type {{ count?: number, how?: string }} */ ({}), port: 0, close: () => listening.close() };
   const listening = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});
     socket.once('data', (bytes) => void respond(socket, typeof answer === 'function' ? answer(bytes) : answer, server.next));
@@ -71,7 +70,7 @@ export async function dripServer(answer) {
   return server;
 }
 
-async function respond(socket, answer, { count = answer.length, how }) {
+async function respond(socket, answer, /** @type {{ count?: number, how?: string }} */ { count = answer.length, how }) {
   await drip(socket, answer, count);
   leave(socket, how);
 }

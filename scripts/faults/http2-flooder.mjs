@@ -1,6 +1,5 @@
 // A backend of HTTP/2 that floods whoever asks it, in a process of its own. It says its port to the parent, which sends the name of a
 // flood; 'count' is answered with how many connections there were and how many bytes they took.
-// @ts-nocheck: not typed yet
 import { createServer } from 'node:net';
 import { END_HEADERS, END_STREAM, field, frame, number32, PREFACE, settings, T } from './http2-frames.mjs';
 
@@ -57,7 +56,7 @@ const server = createServer((socket) => {
     let round = 0;
     const more = () => {
       for (let room = true; room && !socket.destroyed; ) {
-        const piece = make(round++, id, 1);
+        const piece = make(round++, id);
         if (piece === undefined) {
           return;
         }
@@ -83,7 +82,7 @@ const server = createServer((socket) => {
         continue;
       }
       if (each) {
-        send(make(0, id, 1));
+        send(make(0, id));
       } else if (!flooding) {
         flooding = true;
         pour(id);

@@ -1,6 +1,5 @@
 // A backend of HTTP/2 behind the server under test, in a process of its own: small answers, answers that wait, answers without an end.
 // It says its port to the parent, which sends 'goaway' (every connection takes no further streams) and 'release' (what waits ends).
-// @ts-nocheck: not typed yet
 import { createServer } from 'node:http2';
 
 const piece = Buffer.alloc(64 * 1024, 'endless');
@@ -24,7 +23,7 @@ server.on('session', (session) => {
 });
 server.on('stream', (stream, headers) => {
   stream.on('error', () => {});
-  const path = headers[':path'];
+  const path = headers[':path'] ?? '';
   stream.respond({ ':status': 200 });
   if (path.startsWith('/endless')) {
     endless(stream);

@@ -3,7 +3,6 @@
 //
 // The parent sends { clients: [{ kind, count, port, tls, request, status, body, pause }] } and later 'stop'; the answer
 // is a summary: answered, failed, why (the first reasons, counted), gap (the longest time without any answer, ms).
-// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -13,7 +12,7 @@ const totals = { answered: 0, failed: 0, why: {}, gap: 0, slowest: 0, kinds: {} 
 let lastAnswer = 0;
 const running = [];
 
-process.on('message', (message) => {
+process.on('message', (/** @type {any} */ message) => {
   if (message === 'stop') {
     void finish();
   } else if (message === 'report') {
@@ -45,6 +44,11 @@ function answered(name, since) {
   totals.kinds[name] = (totals.kinds[name] ?? 0) + 1;
 }
 
+/** What an error is called: its code where it has one. */
+function reasonOf(/** @type {any} */ error) {
+  return error.code ?? error.message;
+}
+
 function failed(spec, why) {
   totals.failed++;
   const text = `${spec.name}: ${why}`;
@@ -65,7 +69,7 @@ async function repeated(spec) {
     try {
       wire ??= await Wire.open(spec);
     } catch (error) {
-      failed(spec, `connect: ${error.code ?? error.message}`);
+      failed(spec, `connect: ${reasonOf(error)}`);
       await sleep(20);
       continue;
     }
@@ -85,7 +89,7 @@ async function repeated(spec) {
         wire = wire.end();
       }
     } catch (error) {
-      failed(spec, error.code ?? error.message);
+      failed(spec, reasonOf(error));
       wire = wire.end();
     }
     if (spec.pause) {
@@ -115,7 +119,7 @@ async function websocket(spec) {
       }
     } catch (error) {
       if (!stopping && !spec.mayEnd) {
-        failed(spec, error.code ?? error.message);
+        failed(spec, reasonOf(error));
       }
       await sleep(20);
     }
@@ -206,7 +210,7 @@ class Wire {
       return { status, keep };
     }
     const length = /\r\nContent-Length: (\d+)/i.exec(text);
-    const total = length && headEnd + 4 + Number(length[1]);
+    const total = length && headEnd + 4 + Number(length?.[1]);
     if (total === null) {
       const chunked = /\r\nTransfer-Encoding: chunked/i.test(text);
       while (!(chunked ? this.#tail(5) === '0\r\n\r\n' : this.#error)) {
@@ -242,7 +246,7 @@ class Wire {
       this.#input = [];
       this.#size = 0;
     }
-    return { status, keep, length: Number(length[1]), body };
+    return { status, keep, length: Number(length?.[1]), body };
   }
 
   async echo(text, patience) {

@@ -1,12 +1,11 @@
 // The backend behind the server under test, in a process of its own: answers small and large, counts uploads, echoes over
 // a tunnel. It says its port to the parent.
-// @ts-nocheck: not typed yet
 import { createServer } from 'node:http';
 
 const large = Buffer.alloc(1 << 20, 'large');
 
 const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, headersTimeout: 0 }, (request, response) => {
-  const { pathname, searchParams } = new URL(request.url, 'http://origin');
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://origin');
   const answer =
     routes[pathname.startsWith('/proxy/own/') ? '/proxy/own' : pathname] ?? ((_request, response, url) => response.end(`body of ${url}`));
   answer(request, response, request.url, searchParams);

@@ -5,7 +5,6 @@
 // Exits with 1 when sluice loses more than a drill allows. `--short` is for CI: seconds instead of minutes.
 // `--engine uring,libuv` puts sluice through each drill with each of these (`net_engine`).
 // `--log` keeps the error log of the last drill that had something to complain about.
-// @ts-nocheck: not typed yet
 import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { commands, workFolder } from '../bench/servers.mjs';
@@ -109,7 +108,7 @@ async function runOne(drill, server, command, engine) {
     await stage.origin();
     figures = await drill.run(stage, expect);
   } catch (error) {
-    complaints.push(error.stack);
+    complaints.push(/** @type {Error} */ (error).stack);
   } finally {
     await stage.end();
     current = undefined;

@@ -1,5 +1,4 @@
 // What a drill works with: one server (sluice or nginx) on a configuration in a folder of its own, its backend, and clients.
-// @ts-nocheck: not typed yet
 import { fork, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -149,7 +148,7 @@ http {
   }
 
   signal(name) {
-    process.kill(this.pid, `SIG${name}`);
+    process.kill(/** @type {number} */ (this.pid), `SIG${name}`);
   }
 
   /** HUP, until all workers are others than before. */

@@ -1,6 +1,5 @@
 // The cost of finding the location of a URI among ten and among five thousand, in microseconds of CPU time: node
 // scripts/bench/micro/location.mjs
-// @ts-nocheck: not typed yet
 import { bundleSources } from '../bundle.mjs';
 import { measure } from './timing.mjs';
 
@@ -77,7 +76,7 @@ for (const [kind, { location, uri, calls = () => 200_000 }] of Object.entries(ki
       },
     );
     if ((r.location === wanted) !== kind.startsWith('the prefix')) {
-      throw new Error(`${kind}: ${r.location.info.name} answered ${r.uri}`);
+      throw new Error(`${kind}: ${/** @type {any} */ (r.location)?.info.name} answered ${r.uri}`);
     }
   }
 }

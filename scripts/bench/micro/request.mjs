@@ -5,7 +5,6 @@
 //   [STATUS=off|auto|zones] node scripts/bench/micro/request.mjs [ROW ...]
 //
 // STATUS: `status_zones` as it says, or a `status_zone` in server and location, too.
-// @ts-nocheck: not typed yet
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +118,8 @@ const { streamBaseState, kReadBytesOrError, kLastWriteWasAsync } = process.bindi
 
 /** Stands for libuv's handle of a listening socket. */
 class ListenHandle {
+  /** @type {(status: number, client: Handle) => void} The server's own. */
+  onconnection = () => {};
   listen() {
     return 0;
   }
@@ -128,6 +129,8 @@ class ListenHandle {
 class Handle {
   answers = 0;
   #buffer;
+  /** @type {(bytes: undefined) => void} The server's own. */
+  onread = () => {};
   setNoDelay() {
     return 0;
   }
@@ -184,6 +187,7 @@ class BackendHandle extends Handle {
     process.nextTick(() => request.oncomplete(0));
     return 0;
   }
+  /** @override */
   wrote() {
     asked.push(this);
   }
@@ -232,7 +236,7 @@ http { access_log off; status_zones ${STATUS === 'off' ? 'off' : 'auto'}; types 
     log: { level: 4, log: (_level, message) => console.error(message) },
     logFiles: new LogFiles(),
   });
-  await new Promise((done, fail) => socket.open((error) => (error === undefined ? done() : fail(error))));
+  await new Promise((done, fail) => socket.open((error) => (error === undefined ? done(undefined) : fail(error))));
   const clients = Array.from({ length: CONNECTIONS }, () => new Handle());
   for (const client of clients) {
     listening.onconnection(0, client);

@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clients } from '../stage.mjs';
@@ -111,7 +110,9 @@ export default {
       () => 0,
       async () => {
         const sockets = Array.from({ length: readers }, () => {
-          const socket = connect({ port: stage.port(0), host: '127.0.0.1', highWaterMark: 1024 });
+          const socket = connect(
+            /** @type {import('node:net').NetConnectOpts} */ ({ port: stage.port(0), host: '127.0.0.1', highWaterMark: 1024 }),
+          );
           socket.on('error', () => {});
           socket.pause();
           socket.write('GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n');

@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,7 +69,7 @@ async function attack(stage, rounds, ended, counts) {
       socket.on('end', () => socket.destroy());
       socket.on('close', () => {
         clearInterval(watch);
-        done();
+        done(undefined);
       });
       socket.resume();
       socket.write(Buffer.concat([PREFACE, frame(T.SETTINGS, 0, 0)]));

@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +47,7 @@ async function nameServer() {
       address,
     );
   });
-  await new Promise((done) => socket.bind(0, '127.0.0.1', done));
+  await new Promise((done) => socket.bind(0, '127.0.0.1', () => done(undefined)));
   return {
     port: /** @type {import('node:net').AddressInfo} */ (socket.address()).port,
     questions: () => questions,

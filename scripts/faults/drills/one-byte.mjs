@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ const PROXY_1 = 'PROXY TCP4 192.0.2.1 192.0.2.2 1234 5678\r\n';
 const PROXY_2 = `${latin1('\r\n\r\n\0\r\nQUIT\n').latin1Slice()}\x21\x11\0\x0f\xc0\0\x02\x01\xc0\0\x02\x02\x04\xd2\x16\x2e\x04\0\0`;
 
 /** What clients send, to which of the ports, and what comes back when it is complete. */
+/** @type {Record<string, Input>} */
 const inputs = {
   head: { port: 0, bytes: GET, body: 'a small file' },
   'HTTP/0.9': { port: 0, bytes: 'GET /small\r\n', body: 'a small file' },
@@ -72,8 +72,16 @@ const PATIENCE = 30_000;
 const WAYS = ['end', 'reset'];
 
 /**
+ * @typedef {{ count?: number, how?: string, stay?: boolean }} Cut
+ * @typedef {{ port: number, tls?: boolean, before?: string, bytes: string, body: string }} Input
+ */
+
+/**
  * Sends what a client sends, up to `count` bytes of it. Resolves with what came back until the server closed the connection, with nothing
  * if it did not, or with the socket if that is to `stay`.
+ * @param {import('../stage.mjs').Stage} stage
+ * @param {Input} input
+ * @param {Cut} cut
  */
 async function send(stage, { port, tls, before = '', bytes }, { count = Number.POSITIVE_INFINITY, how, stay } = {}) {
   const socket = open(stage.port(port));
@@ -114,7 +122,7 @@ async function send(stage, { port, tls, before = '', bytes }, { count = Number.P
 }
 
 /** How many bytes a client sends; those of a handshake are not known before. */
-const sizeOf = ({ tls, before = '', bytes }) => (tls ? before.length + 600 : bytes.length);
+const sizeOf = (/** @type {Input} */ { tls, before = '', bytes }) => (tls ? before.length + 600 : bytes.length);
 
 /** A name server that has room for the answer over TCP only. Names say how much of it comes. */
 async function nameServer() {
@@ -125,7 +133,7 @@ async function nameServer() {
     truncated.writeUInt16BE(0x8380, 2);
     udp.send(truncated, port, address);
   });
-  await new Promise((done) => udp.bind(tcp.port, '127.0.0.1', done));
+  await new Promise((done) => udp.bind(tcp.port, '127.0.0.1', () => done(undefined)));
   return { port: tcp.port, server: tcp, close: () => [udp.close(), tcp.close()] };
 }
 
@@ -159,7 +167,7 @@ export default {
       socket.on('error', () => {}).once('data', () => socket.end(answers.TLS.bytes)),
     );
     tls.on('tlsClientError', () => {});
-    await new Promise((done) => tls.listen(0, '127.0.0.1', done));
+    await new Promise((done) => tls.listen(0, '127.0.0.1', () => done(undefined)));
     const backends = {};
     for (const [name, { tls: relayed, bytes }] of Object.entries(answers)) {
       backends[name] = relayed
@@ -233,7 +241,7 @@ export default {
     await sleep(2000);
     const cpu = (cpuOf(stage.pid) - before) / 2_000_000;
     for (const socket of stalled) {
-      socket.destroy();
+      /** @type {import('node:net').Socket} */ (socket).destroy();
     }
 
     const among = await load.stop();

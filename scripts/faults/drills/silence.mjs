@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { clients, recovered, usual } from '../stage.mjs';
@@ -48,8 +47,8 @@ export default {
 function open(port, tls, first, answered) {
   return new Promise((done) => {
     const socket = tls ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }) : connect(port, '127.0.0.1');
-    socket.on('error', () => done());
-    socket.on('close', () => done());
+    socket.on('error', () => done(undefined));
+    socket.on('close', () => done(undefined));
     socket.once(tls ? 'secureConnect' : 'connect', () => {
       if (first) {
         socket.write(first);

@@ -1,4 +1,3 @@
-// @ts-nocheck: not typed yet
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
@@ -69,7 +68,7 @@ function wasThere(work) {
     work();
     return true;
   } catch (error) {
-    if (error.code !== 'ENOENT') {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') {
       throw error;
     }
     return false;
