@@ -10,8 +10,11 @@
 // while a worker is busy.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
 // aims at. `only`: what stands in the configuration of one server in place of the row's. `prepare` writes files.
+// `http3`: how many connections of HTTP/3 there are, and requests at a time on each; `each`: one request a connection; `idle`: in place of
+// time, the memory of so many connections on which nothing moves.
 // `seconds`: a round takes at least so long.
 
+import { http3Rows } from './http3-rows.mjs';
 import { tokenRows } from './token-rows.mjs';
 
 const KB = 1024;
@@ -37,6 +40,7 @@ export const files = {
   '1k.html': text(KB),
   '10k.html': text(10 * KB),
   '64k.bin': text(64 * KB),
+  '20m.bin': text(64 * KB).repeat(320),
   ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`many/${i}.html`, text(KB)])),
 };
 
@@ -413,6 +417,7 @@ backend backend
     server: `${tls === undefined ? '' : certificate} http2 on; keepalive_requests 100000000; ${location}`,
     paths: [path],
   })),
+  ...http3Rows(certificate),
   {
     ...javaScript('busy-neighbour', 'new connections while one of two workers computes: p50 and p99 count', 1.5),
     server: 'location / { return 200 ok; } location = /busy { js_content bench.busy; }',

@@ -14,6 +14,7 @@ import * as h2load from './h2load.mjs';
 import { holdStreams } from './idle-streams.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
 import * as neighbour from './neighbour.mjs';
+import * as quic from './quic.mjs';
 import { largeFile, rows } from './rows.mjs';
 import {
   commands,
@@ -69,8 +70,8 @@ const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
 }
-/** wrk speaks neither HTTP/2 nor WebSocket nor UDP. */
-const generatorOf = (row) => (row.udp ? datagrams : row.neighbour ? neighbour : row.message ? websocket : row.http2 ? h2load : generator);
+/** wrk speaks neither HTTP/2 nor HTTP/3 nor WebSocket nor UDP. */
+const generatorOf = (row) => (row.http3 ? quic : row.udp ? datagrams : row.neighbour ? neighbour : row.message ? websocket : row.http2 ? h2load : generator);
 const rounds = Number(options.rounds);
 
 const work = workFolder();
@@ -230,6 +231,9 @@ async function warm(target) {
 }
 
 async function measureRound({ port, pid, name }, script, row) {
+  if (row.http3?.idle) {
+    return measureIdle(port, pid, row);
+  }
   const seconds = Math.max(Number(options.seconds), row.seconds ?? 0);
   const before = cpuOf(pid);
   const loaded = await generatorOf(row).load({ script, port, row, seconds });
@@ -240,6 +244,15 @@ async function measureRound({ port, pid, name }, script, row) {
   const bytes = row.upload === undefined ? loaded.bytes : row.upload * loaded.requests;
   const work = row.perMegabyte ? bytes / 1024 / 1024 : loaded.requests;
   return { cpu: used / work, perSecond: work / seconds, p50: loaded.p50, p99: loaded.p99 };
+}
+
+/** Kilobytes of memory that a connection takes on which nothing moves. */
+async function measureIdle(port, pid, row) {
+  const before = memoryOf(pid);
+  const release = await quic.hold(port, row, row.http3.idle);
+  const after = memoryOf(pid);
+  await release();
+  return { cpu: ((after - before) * 1024) / row.http3.idle, perSecond: 0, p50: 0, p99: 0 };
 }
 
 function summary(measured) {

@@ -122,7 +122,7 @@ const http = ({ docs, port, row }) => `http {
   keepalive_requests 100000000;
   ${row.http ?? ''}
   server {
-    listen 127.0.0.1:${port}${row.tls ? ' ssl' : ''};
+    listen 127.0.0.1:${port}${row.http3 ? ' quic' : row.tls ? ' ssl' : ''};
     root ${docs};
     ${row.server}
   }

@@ -166,6 +166,7 @@ export class MemoryQuic implements QuicConnection {
   readonly protocol: string;
   readonly tls = { early: false } as QuicTls;
   remoteAddress = '127.0.0.1';
+  remote = () => ({ address: this.remoteAddress, port: this.remotePort });
   remotePort = 40_000;
   readonly localAddress = '127.0.0.1';
   readonly localPort = 443;

@@ -14,14 +14,30 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
   /** The client may still send sections on it. */
   reads = true;
   #stream: Http3Stream | null = null;
-  /** Runs while a head is awaited. */
-  protected readonly deadline: Deadline;
+  /** Runs while a head is awaited; null as long as none had to be. */
+  #deadline: Deadline | null = null;
+  #headCame = false;
 
   constructor(connection: Http3Connection, quic: QuicStream) {
     this.c = connection;
     this.quic = quic;
-    this.deadline = new Deadline(this);
-    this.deadline.set(performance.now(), connection.server.settings.clientHeaderTimeout);
+  }
+
+  /** The time for a head, or for what its section needs, begins unless it has come: most heads come at once. */
+  awaitHead(): void {
+    if (!this.#headCame && !this.over) {
+      this.awaitSection();
+    }
+  }
+
+  protected awaitSection(): void {
+    this.#deadline ??= new Deadline(this);
+    this.#deadline.set(performance.now(), this.c.server.settings.clientHeaderTimeout);
+  }
+
+  protected headCame(): void {
+    this.#headCame = true;
+    this.#deadline?.clear();
   }
 
   /** The request, once it has begun. */
@@ -61,7 +77,7 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
     this.c.willNotRead(this.quic.id);
     this.forget();
     this.over = true;
-    this.deadline.close();
+    this.#deadline?.close();
   }
 
   /** The client does not end a head in time. */

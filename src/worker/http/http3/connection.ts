@@ -75,6 +75,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   #goaway = -1;
   #idleSince: number;
 
+  /** Streams whose heads are awaited from the end of the tick on, if they have not come by then. */
+  readonly #fresh: Channel[] = [];
   #ready: Http3Stream[] = [];
   #asked = false;
   #state: number = State.OPEN;
@@ -162,6 +164,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     }
     const channel = this.hq ? new HqChannel(this, quic) : new RequestChannel(this, quic);
     this.#channels.set(quic.id, channel);
+    this.#fresh.push(channel);
+    this.soon();
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
     const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.settings;
     const count = this.#nextId / 4;
@@ -260,8 +264,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   requestBegins(stream: Http3Stream): void {
     const { host, flood, server } = this;
     // It may have moved.
-    stream.remoteAddress = this.remoteAddress = this.#quic.remoteAddress;
-    stream.remotePort = this.remotePort = this.#quic.remotePort;
+    const { address = '', port = 0 } = this.#quic.remote();
+    stream.remoteAddress = this.remoteAddress = address;
+    stream.remotePort = this.remotePort = port;
     if (this.#requests.size === 0) {
       beginWork(host, this);
     }
@@ -317,6 +322,13 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** Gives the transport what streams have, by turns. */
   flush(): void {
     let much = MUCH;
+    const fresh = this.#fresh;
+    if (fresh.length > 0) {
+      for (const channel of fresh) {
+        channel.awaitHead();
+      }
+      fresh.length = 0;
+    }
     while (this.open && this.#ready.length > 0 && much > 0) {
       const turns = this.#ready;
       this.#ready = [];

@@ -52,7 +52,7 @@ export class HqChannel extends Channel {
 
   #run(bytes: Buffer, end: boolean): void {
     const { c } = this;
-    this.deadline.clear();
+    this.headCame();
     this.over = true;
     this.#held = Buffer.alloc(0);
     const stream = makeRequest(c, this);

@@ -25,16 +25,16 @@ export function makeRequest(c: Http3Connection, channel: Channel): Http3Stream {
 }
 
 /**
- * Runs the request of a header section of `length` bytes, whose beginning the decoder has read; `ended`: no body follows. nginx:
- * ngx_http_v3_process_request_header.
+ * Runs the request of a header section of `length` bytes, whose beginning the decoder has read, and which ends at `end` of the same
+ * memory; `ended`: no body follows. nginx: ngx_http_v3_process_request_header.
  */
-export function openRequest(c: Http3Connection, channel: Channel, length: number, ended: boolean): void {
+export function openRequest(c: Http3Connection, channel: Channel, end: number, length: number, ended: boolean): void {
   const stream = makeRequest(c, channel);
   const r = stream.request;
   reader.begin(r, c.serverName);
   stream.inClosed = ended;
   c.flood.useful(length);
-  const code = c.decoder.decode(length, c.fieldLimits, reader);
+  const code = c.decoder.decode(end, c.fieldLimits, reader);
   if (code === SECTION.INVALID) {
     c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, c.decoder.problem);
     // The connection has ended with all of its streams, and nothing is at work for this one that could end it.

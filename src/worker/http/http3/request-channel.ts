@@ -16,6 +16,7 @@ const FIRST_BLOCK = 512;
 const Expect = { HEAD: 0, BODY: 1, END: 2 } as const;
 
 const trailerCheck = new TrailerCheck();
+const NOTHING = Buffer.alloc(0);
 
 /**
  * What comes on a stream for a request: a header section, a body, trailers. The request begins with its section. nginx:
@@ -24,14 +25,14 @@ const trailerCheck = new TrailerCheck();
 export class RequestChannel extends Channel {
   readonly #frames = new FrameReader();
   #expect: number = Expect.HEAD;
-  /** The section that is coming, or that waits for the client's encoder. */
+  /** The section that comes in several pieces, or that waits for the client's encoder. */
   #block: Buffer | null = null;
   #blockLength = 0;
   #blocked = false;
   /** How many insertions the section that waits needs. */
   required = 0;
-  /** What came behind a section that waits. */
-  readonly #behind = new Gathered();
+  /** What came behind a section that waits; null for nothing. */
+  #behind: Gathered | null = null;
   #ended = false;
   /** The end of the piece that is read. */
   #pieceEnd = 0;
@@ -47,9 +48,16 @@ export class RequestChannel extends Channel {
     this.c.arrived(piece.length);
     this.#ended = end;
     if (this.#blocked || this.c.holding) {
-      this.#behind.add(piece, 0, piece.length);
+      this.#keep(piece, 0);
     } else {
       this.#read(piece);
+    }
+  }
+
+  #keep(bytes: Buffer, from: number): void {
+    if (from < bytes.length) {
+      this.#behind ??= new Gathered();
+      this.#behind.add(bytes, from, bytes.length);
     }
   }
 
@@ -74,7 +82,7 @@ export class RequestChannel extends Channel {
         this.#section(bytes);
       }
       if (this.#blocked) {
-        this.#behind.add(bytes, at, bytes.length);
+        this.#keep(bytes, at);
         return;
       }
     }
@@ -106,7 +114,6 @@ export class RequestChannel extends Channel {
         } else if (length > c.fieldLimits.total + SECTION_EXTRA) {
           this.#tooLarge('client sent too large header');
         } else {
-          this.#block = Buffer.alloc(Math.min(length, FIRST_BLOCK));
           this.#blockLength = 0;
         }
         return;
@@ -144,31 +151,43 @@ export class RequestChannel extends Channel {
 
   /** A piece of a section came. */
   #section(bytes: Buffer): void {
-    const { start, end, length, left } = this.#frames;
-    let block = this.#block as Buffer;
-    const needed = this.#blockLength + end - start;
-    if (needed > block.length) {
-      block = Buffer.concat([block], Math.min(length, Math.max(needed, block.length * 2)));
-      this.#block = block;
+    const { start, end, left } = this.#frames;
+    if (left === 0 && this.#block === null) {
+      // Most sections come whole, and are read where they are.
+      this.#blockLength = end - start;
+      this.#decode(bytes, start, end);
+      return;
     }
-    bytes.copy(block, this.#blockLength, start, end);
-    this.#blockLength = needed;
+    this.#gather(bytes, start, end);
     if (left === 0) {
-      this.#decode();
+      this.#decode(this.#block!, 0, this.#blockLength);
     }
   }
 
+  #gather(bytes: Buffer, start: number, end: number): void {
+    const { length } = this.#frames;
+    const needed = this.#blockLength + end - start;
+    let block = this.#block;
+    if (block === null) {
+      block = this.#block = Buffer.alloc(Math.min(length, Math.max(needed, FIRST_BLOCK)));
+    } else if (needed > block.length) {
+      block = this.#block = Buffer.concat([block], Math.min(length, Math.max(needed, block.length * 2)));
+    }
+    bytes.copy(block, this.#blockLength, start, end);
+    this.#blockLength = needed;
+  }
+
   /** A section is whole: it begins the request or ends its body, unless it has to wait. */
-  #decode(): void {
+  #decode(bytes: Buffer, start: number, end: number): void {
     const { c } = this;
     const { decoder } = c;
-    const block = this.#block as Buffer;
-    const code = decoder.begin(block, 0, this.#blockLength);
+    const code = decoder.begin(bytes, start, end);
     if (code === SECTION.BLOCKED) {
+      this.#block ??= Buffer.from(bytes.subarray(start, end));
       this.required = decoder.required;
       this.#blocked = c.block(this);
       if (this.#blocked && this.#expect === Expect.BODY) {
-        this.deadline.set(performance.now(), c.server.settings.clientHeaderTimeout);
+        this.awaitSection();
       }
       return;
     }
@@ -177,9 +196,9 @@ export class RequestChannel extends Channel {
     if (code !== SECTION.DECODED) {
       this.#undecodable(code);
     } else if (this.#expect === Expect.HEAD) {
-      this.#open(this.#blockLength);
+      this.#open(end);
     } else {
-      this.#trailers(this.#blockLength);
+      this.#trailers(end);
     }
   }
 
@@ -192,14 +211,14 @@ export class RequestChannel extends Channel {
     }
   }
 
-  #open(length: number): void {
-    this.deadline.clear();
+  #open(end: number): void {
+    this.headCame();
     this.#expect = Expect.BODY;
-    openRequest(this.c, this, length, this.#ended && this.#behind.length === 0 && this.#frames.next === this.#pieceEnd);
+    openRequest(this.c, this, end, this.#blockLength, this.#ended && this.#behind === null && this.#frames.next === this.#pieceEnd);
   }
 
   #tooLarge(problem: string): void {
-    this.deadline.clear();
+    this.headCame();
     this.over = true;
     this.#block = null;
     if (this.#expect === Expect.HEAD) {
@@ -211,12 +230,12 @@ export class RequestChannel extends Channel {
   }
 
   /** The fields behind a body: nobody wants them. */
-  #trailers(length: number): void {
+  #trailers(end: number): void {
     const { c } = this;
-    this.deadline.clear();
+    this.headCame();
     this.#expect = Expect.END;
     trailerCheck.malformed = false;
-    const code = c.decoder.decode(length, c.fieldLimits, trailerCheck);
+    const code = c.decoder.decode(end, c.fieldLimits, trailerCheck);
     if (code !== SECTION.DECODED) {
       this.#undecodable(code);
       return;
@@ -249,7 +268,7 @@ export class RequestChannel extends Channel {
       return;
     }
     this.#pieceEnd = this.#frames.next;
-    this.#decode();
+    this.#decode(this.#block!, 0, this.#blockLength);
     if (this.#blocked) {
       return;
     }
@@ -257,8 +276,9 @@ export class RequestChannel extends Channel {
   }
 
   #readBehind(): void {
-    const behind = Buffer.concat(this.#behind.take());
-    this.#read(behind);
+    const behind = this.#behind;
+    this.#behind = null;
+    this.#read(behind === null ? NOTHING : behind.joined());
   }
 
   override resume(): void {
@@ -269,8 +289,10 @@ export class RequestChannel extends Channel {
 
   protected override forget(): void {
     this.#block = null;
-    this.#behind.clear();
-    this.c.unblocked(this);
+    this.#behind = null;
+    if (this.#blocked) {
+      this.c.unblocked(this);
+    }
   }
 }
 

@@ -10,8 +10,6 @@ import type { Http3Connection } from './connection.js';
 import { errorOf } from './error-code.js';
 import { bareHead, responseHead, trailerSection } from './response-head.js';
 
-/** Up to so many bytes of a body are copied to leave together with what stands before them. */
-const SMALL = 2048;
 const NOTHING = Buffer.alloc(0);
 
 /** A request and its response on an HTTP/3 connection. nginx: ngx_http_v3_filter_module.c. */
@@ -88,9 +86,8 @@ export class Http3Stream extends RequestStream<Http3Connection> {
 
   /** Writes a piece behind the head that waits. */
   #write(bytes: Buffer, end: boolean): void {
-    const head = this.#head;
-    this.#head = null;
-    this.#quic.write(head === null || head.length === 0 ? bytes : Buffer.concat([head, bytes]), end);
+    this.#flushHead();
+    this.#quic.write(bytes, end);
   }
 
   #flushHead(): void {
@@ -172,25 +169,19 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   #send(size: number): void {
     const r = this.request;
     const from = this.sent;
-    const piece = (this.chunk as Buffer).subarray(from, from + size);
+    const chunk = this.chunk as Buffer;
+    const piece = size === chunk.length ? chunk : chunk.subarray(from, from + size);
     this.sent += size;
     const end = this.last && this.sent === this.chunk!.length && r.out.trailers.length === 0;
     r.bytesSent += size;
-    let before: Buffer = NOTHING;
     if (this.#unframed > 0) {
-      before = dataHead(this.#unframed);
+      const before = dataHead(this.#unframed);
       this.#unframed = 0;
       r.bytesSent += before.length;
       r.headerSize += before.length;
+      this.#write(before, false);
     }
-    if (size <= SMALL) {
-      this.#write(before.length === 0 ? piece : Buffer.concat([before, piece]), end);
-    } else {
-      if (before.length > 0) {
-        this.#write(before, false);
-      }
-      this.#write(piece, end);
-    }
+    this.#write(piece, end);
     if (end) {
       this.outClosed = true;
     }
@@ -249,7 +240,28 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   }
 }
 
+/** Lengths of bodies' pieces below this have a head that was made once. */
+const KNOWN_HEADS = 4096;
+const knownHeads: Buffer[] = [];
+
+/** The head of a DATA frame, which nobody changes. */
 function dataHead(length: number): Buffer {
+  if (length >= KNOWN_HEADS) {
+    return newDataHead(length);
+  }
+  while (knownHeads.length <= length) {
+    knownHeads.push(NOTHING);
+  }
+  const known = knownHeads[length]!;
+  if (known.length > 0) {
+    return known;
+  }
+  const made = newDataHead(length);
+  knownHeads[length] = made;
+  return made;
+}
+
+function newDataHead(length: number): Buffer {
   const head = Buffer.alloc(1 + varintLength(length));
   head[0] = FRAME.DATA;
   putVarint(head, 1, length);

@@ -12,7 +12,8 @@ export interface QuicConnection {
   /** The protocol that ALPN chose: "h3" or "hq-interop". */
   readonly protocol: string;
   readonly tls: QuicTls;
-  /** The client's address now: it may move. An IPv6 address has no brackets and no zone. */
+  /** Where the client is now: it may move. An IPv6 address has no brackets and no zone. */
+  remote(): { readonly address?: string | undefined; readonly port?: number | undefined };
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly localAddress: string;

@@ -14,6 +14,7 @@ export class Path {
   readonly peer: Buffer;
   /** The address that the client sends to, in the form in which a datagram can leave from it; undefined for the socket's own. */
   readonly local: Buffer | undefined;
+  #remote: SocketAddress | undefined = undefined;
   /** The client has shown that it gets what is sent there. */
   validated = false;
   /** Until then, three times what came is sent. */
@@ -35,7 +36,8 @@ export class Path {
   }
 
   get remoteAddress(): SocketAddress {
-    return addressAt(this.peer, 0);
+    this.#remote ??= addressAt(this.peer, 0);
+    return this.#remote;
   }
 
   /** Whether a datagram came on this path. */

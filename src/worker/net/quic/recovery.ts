@@ -34,6 +34,7 @@ export class Recovery {
   readonly #owner: RecoveryOwner;
   /** How many probe timeouts there were in turn. */
   #timeouts = 0;
+  #probed: Space | undefined = undefined;
   lostPackets = 0;
 
   constructor(owner: RecoveryOwner, datagram: number) {
@@ -125,16 +126,16 @@ export class Recovery {
     for (const { lossAt } of this.#owner.spaces) {
       due = Math.min(due, lossAt);
     }
-    return due === Number.POSITIVE_INFINITY ? this.#probe().at : due;
+    return due === Number.POSITIVE_INFINITY ? this.#probe() : due;
   }
 
-  /** The space that is probed next, and when. */
-  #probe(): { at: number; space: Space | undefined } {
+  /** When something is probed next; leaves the space in {@link #probed}. */
+  #probe(): number {
     const { spaces, maxAckDelay, confirmed, stuck } = this.#owner;
     let at = Number.POSITIVE_INFINITY;
-    let found: Space | undefined;
+    this.#probed = undefined;
     if (stuck) {
-      return { at, space: found };
+      return at;
     }
     const factor = 2 ** Math.min(this.#timeouts, MOST_DOUBLINGS);
     for (const space of spaces) {
@@ -144,10 +145,10 @@ export class Recovery {
       const time = space.lastEliciting + this.rtt.probeTimeout(space.index === APPLICATION ? maxAckDelay : 0) * factor;
       if (time < at) {
         at = time;
-        found = space;
+        this.#probed = space;
       }
     }
-    return { at, space: found };
+    return at;
   }
 
   /** The time has come for something. Returns whether packets may have to leave. */
@@ -159,7 +160,8 @@ export class Recovery {
         work = true;
       }
     }
-    const { at, space } = this.#probe();
+    const at = this.#probe();
+    const space = this.#probed;
     if (work || space === undefined || now < at) {
       return work;
     }

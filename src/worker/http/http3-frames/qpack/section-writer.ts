@@ -15,6 +15,7 @@ const LONGEST_KEPT = 512;
 export class SectionWriter {
   #bytes: Buffer = Buffer.alloc(4096);
   #at = 0;
+  #last: Buffer = Buffer.alloc(0);
 
   /** Begins a section. */
   begin(): void {
@@ -63,16 +64,24 @@ export class SectionWriter {
     }
   }
 
-  /** Ends the section, and gives it as a frame in memory of its own. */
+  /** Ends the section, and gives it as a frame in memory that nobody changes. */
   end(): Buffer {
     const size = this.#at - FRAME_HEAD;
     const start = FRAME_HEAD - 1 - varintLength(size);
     this.#bytes[start] = FRAME.HEADERS;
     putVarint(this.#bytes, start + 1, size);
-    const frame = Buffer.from(this.#bytes.subarray(start, this.#at));
+    const frame = this.#same(start) ? this.#last : Buffer.from(this.#bytes.subarray(start, this.#at));
     if (this.#bytes.length > 65_536) {
       this.#bytes = Buffer.alloc(4096);
+    } else {
+      this.#last = frame;
     }
     return frame;
+  }
+
+  /** The frame is the last one once more, as heads of small answers often are. */
+  #same(start: number): boolean {
+    const last = this.#last;
+    return last.length === this.#at - start && last.compare(this.#bytes, start, this.#at) === 0;
   }
 }
