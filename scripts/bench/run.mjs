@@ -71,7 +71,8 @@ if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
 }
 /** wrk speaks neither HTTP/2 nor HTTP/3 nor WebSocket nor UDP. */
-const generatorOf = (row) => (row.http3 ? quic : row.udp ? datagrams : row.neighbour ? neighbour : row.message ? websocket : row.http2 ? h2load : generator);
+const generatorOf = (row) =>
+  row.http3 ? quic : row.udp ? datagrams : row.neighbour ? neighbour : row.message ? websocket : row.http2 ? h2load : generator;
 const rounds = Number(options.rounds);
 
 const work = workFolder();

@@ -39,13 +39,24 @@ class Memory {
   other;
   taker;
   asked = false;
+  /** What has come: bytes, how many they are, and of what length datagrams are; the memory is used again. */
   #trains = [];
+  #count = 0;
   ask() {
     this.asked = true;
   }
   send(_peer, _local, from, length, segment) {
-    this.other.#trains.push({ bytes: Buffer.from(this.output.bytes.subarray(from, from + length)), segment });
+    this.other.#put(this.output.bytes, from, length, segment);
     return 0;
+  }
+  #put(bytes, from, length, segment) {
+    if (this.#count === this.#trains.length) {
+      this.#trains.push({ bytes: Buffer.alloc(65536), length: 0, segment: 0 });
+    }
+    const train = this.#trains[this.#count++];
+    bytes.copy(train.bytes, 0, from, from + length);
+    train.length = length;
+    train.segment = segment;
   }
   localAddress() {
     return { address: '127.0.0.1', port: PORT };
@@ -53,15 +64,16 @@ class Memory {
   release() {}
   close() {}
   get waiting() {
-    return this.#trains.length > 0 || this.asked;
+    return this.#count > 0 || this.asked;
   }
   /** Reads what has come, and has what it leads to sent. */
   turn() {
-    const trains = this.#trains;
-    this.#trains = [];
-    for (const { bytes, segment } of trains) {
-      this.input.bytes.set(bytes);
-      this.taker.datagrams(bytes.length, segment, peer, undefined, 0);
+    const count = this.#count;
+    this.#count = 0;
+    for (let i = 0; i < count; i++) {
+      const { bytes, length, segment } = this.#trains[i];
+      bytes.copy(this.input.bytes, 0, 0, length);
+      this.taker.datagrams(length, segment, peer, undefined, 0);
     }
     this.asked = false;
     this.taker.batchOver();

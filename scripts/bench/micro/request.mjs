@@ -97,7 +97,7 @@ for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, 
 
 const outfile = await bundleSources(
   'request',
-  `export { loadConfiguration } from './worker/configuration.js';
+  `export { loadConfiguration } from './tools/configuration.js';
 export { serve } from './worker/serve.js';
 export { ListenSocket } from './shared/net/listen-socket.js';
 export { LogFiles } from './shared/log/log-files.js';`,

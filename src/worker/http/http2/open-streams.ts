@@ -1,6 +1,6 @@
+import { IdTable } from '../../../shared/collection/id-table.js';
 import { FAILED } from '../../task/codes.js';
 import { FRAME } from '../http2-frames/protocol.js';
-import { Http2StreamTable } from '../http2-frames/stream-table.js';
 import { OVER } from '../multiplexed/how-over.js';
 import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
@@ -18,7 +18,7 @@ export class Http2Streams {
   /** Monotonic milliseconds since when none is open. */
   idleSince: number;
   readonly #c: Http2Connection;
-  readonly #open = new Http2StreamTable<Http2Stream>();
+  readonly #open = new IdTable<Http2Stream>();
   /** The priorities that the client set by the rules of RFC 7540. */
   #tree: DependencyTree | null = null;
 

@@ -1,4 +1,5 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
+import { IdTable } from '../../../shared/collection/id-table.js';
 import { INFO } from '../../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
@@ -67,8 +68,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   // --- streams
   readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
-  readonly #channels = new Map<number, Channel>();
-  readonly #requests = new Set<Http3Stream>();
+  readonly #channels = new IdTable<Channel>();
+  readonly #requests = new IdTable<Http3Stream>();
   /** The identifier of the first request that no stream has been opened for. */
   #nextId = 0;
   /** The identifier that was named to the client as that of the first request that is not served; -1 before. */
@@ -131,7 +132,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** The client's certificate may be good for requests. */
   #checked(): void {
     this.#check = null;
-    for (const channel of [...this.#channels.values()]) {
+    for (const channel of this.#channels.all()) {
       channel.resume();
     }
   }
@@ -149,7 +150,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** The requests under way, for callers that may end some of them. */
   requestsOpen(): Http3Stream[] {
-    return [...this.#requests];
+    return this.#requests.all();
   }
 
   // ---------------------------------------------------------------- streams
@@ -270,7 +271,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (this.#requests.size === 0) {
       beginWork(host, this);
     }
-    this.#requests.add(stream);
+    this.#requests.set(stream.streamId, stream);
     countBegun(host);
     flood.opened(server.settings.http3MaxConcurrentStreams);
   }
@@ -278,7 +279,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** A request is over; `well`: nobody broke it off. */
   requestOver(stream: Http3Stream, well: boolean): void {
     const { host } = this;
-    if (!this.#requests.delete(stream)) {
+    if (!this.#requests.delete(stream.streamId)) {
       return;
     }
     if (well) {

@@ -1,3 +1,4 @@
+import { IdTable } from '../../../shared/collection/id-table.js';
 import type { QuicConnectionHandler, QuicStream, QuicStreamHandler } from './contract.js';
 import { Control, type ControlQueue } from './control-queue.js';
 import { Code, TransportError } from './errors.js';
@@ -32,7 +33,7 @@ export class StreamTable {
   readonly #owner: StreamTableOwner;
   readonly #limits: StreamLimits;
   readonly #controls: ControlQueue;
-  readonly #streams = new Map<number, Stream>();
+  #streams = new IdTable<Stream>();
   readonly queueOfSenders = new SendQueue();
   #blocked: Stream[] = [];
 
@@ -294,10 +295,10 @@ export class StreamTable {
     this.#ending = true;
     this.queueOfSenders.clear();
     this.#blocked = [];
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.#streams.all()) {
       stream.over = true;
       stream.handler?.closed();
     }
-    this.#streams.clear();
+    this.#streams = new IdTable();
   }
 }

@@ -1,4 +1,6 @@
 // Longer than most: what each kind of frame does to a connection and its streams.
+
+import { IdTable } from '../../../shared/collection/id-table.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { ReceiveWindow, SendWindow } from '../../http/http2-frames/flow-window.js';
 import {
@@ -27,7 +29,6 @@ import {
 } from '../../http/http2-frames/protocol.js';
 import { SectionWriter } from '../../http/http2-frames/section-writer.js';
 import { readSettings, sendSettings } from '../../http/http2-frames/settings.js';
-import { Http2StreamTable } from '../../http/http2-frames/stream-table.js';
 import { endFailedWork, enter, leave } from '../../task/at-work.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
@@ -78,7 +79,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
   readonly #guard = new ControlGuard();
   readonly #receive = new ReceiveWindow(MAX_WINDOW);
   /** Those whose heads were sent, by their identifiers. */
-  readonly #streams = new Http2StreamTable<Http2BackendStream>();
+  readonly #streams = new IdTable<Http2BackendStream>();
   /** Streams whose heads were not sent, and may not be before the connection is ready. */
   #waiting: Http2BackendStream[] = [];
   /** Those that have something to send, in the order of their turns. */

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { Http2StreamTable } from '../../../src/worker/http/http2-frames/stream-table.js';
+import { IdTable } from '../../../src/shared/collection/id-table.js';
 
 t.test('a table of streams does what a Map does', async (t) => {
-  const table = new Http2StreamTable<{ readonly id: number }>();
+  const table = new IdTable<{ readonly id: number }>();
   const map = new Map<number, { readonly id: number }>();
   t.equal(table.get(0), undefined);
   t.notOk(table.has(0) || table.delete(0));
