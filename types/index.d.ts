@@ -70,6 +70,8 @@ export interface HttpRequest {
   send(...pieces: Sendable[]): void;
   finish(): void;
   internalRedirect(uri: string): void;
+  /** In `js_rewrite`: another path, not encoded, and another query where `args` is given. */
+  rewrite(path: string, options?: { readonly args?: string; readonly break?: boolean }): void;
   /** In `js_access`: others decide. */
   decline(): void;
   setReturnValue(value: Sendable): void;
@@ -180,8 +182,10 @@ export interface FetchApplication {
   fetch: FetchHandler;
 }
 
-/** A handler of `js_content` and `js_access`. */
+/** A handler of `js_content`, `js_access` and `js_rewrite`. */
 export type HttpHandler = (r: HttpRequest) => void | Promise<void>;
+/** A function of `js_init`, which each worker calls before it serves. */
+export type WorkerInit = () => void | Promise<void>;
 /** A function of `js_set`. */
 export type HttpValue = (r: HttpRequest) => string | number | undefined;
 /** A function of `js_body_filter`; `D` is Buffer with `buffer_type=buffer`. */

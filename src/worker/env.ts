@@ -6,6 +6,9 @@ import type { Replicas } from './fleet/replicas.js';
 import type { SharedStore } from './fleet/shared-store.js';
 import type { Resolver } from './resolver/resolver.js';
 
+/** Something that a worker waits for before it serves; called back with why the worker cannot serve, or with undefined. */
+export type Prepare = (done: (problem: string | undefined) => void) => void;
+
 /** What a worker offers to the parts that are built in it. */
 export interface WorkerEnv {
   /** The worker's number, from 0; stays the same when a dead worker is replaced. */
@@ -40,6 +43,8 @@ export interface WorkerEnv {
   readonly tracer?: { begin(r: object): void };
   /** Answers for all name servers. */
   readonly resolver?: Resolver;
+  /** Has the worker wait for something before it serves. Undefined where nobody is served. */
+  readonly beforeReady?: (work: Prepare) => void;
   /** Runs when this worker takes no more connections, and before {@link onClose}: it may serve on for long. */
   onDrain(callback: () => void): void;
   /** Runs when this worker's configuration goes out of use: close sockets, stop timers. */

@@ -154,13 +154,29 @@ export class Lifecycle {
       this.#fail(error);
       return;
     }
-    const { canary } = start;
+    if (this.#server.prepare === undefined) {
+      this.#serve(start);
+      return;
+    }
+    this.#server.prepare((problem) => {
+      if (this.#quitting || this.#exiting) {
+        return;
+      }
+      if (problem === undefined) {
+        this.#serve(start);
+      } else {
+        this.#fail(new Error(problem));
+      }
+    });
+  }
+
+  #serve({ canary }: Start): void {
     if (canary === undefined) {
       this.#accept(this.#sockets);
       return;
     }
     // The first connection is allowed; the master says what else.
-    this.#server.ration?.(1);
+    this.#server?.ration?.(1);
     this.#canary = true;
     const [now, later] = [[], []] as [ListenSocket[], ListenSocket[]];
     for (const socket of this.#sockets) {

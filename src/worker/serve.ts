@@ -11,7 +11,7 @@ import { Connections } from './connections/connections.js';
 import { ConnectionCounters } from './connections/counters.js';
 import { DebugClients } from './connections/debug-clients.js';
 import { DescriptorGate } from './connections/descriptor-gate.js';
-import type { WorkerEnv } from './env.js';
+import type { Prepare, WorkerEnv } from './env.js';
 import { Replicas } from './fleet/replicas.js';
 import { SharedStore } from './fleet/shared-store.js';
 import { Acceptor } from './http/listening/acceptor.js';
@@ -32,6 +32,7 @@ export function serve(worker: WorkerProcess): Server {
   const settings = loaded.settings(processScope, loaded.root);
   chooseEngine(settings.netEngine, worker);
   const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
+  const preparations: Prepare[] = [];
   const drainers: (() => void)[] = [];
   const closers: (() => void)[] = [() => zones.close()];
   const storeSettings = loaded.settings(sharedStoreScope, loaded.root).store;
@@ -61,6 +62,7 @@ export function serve(worker: WorkerProcess): Server {
     compatible: settings.compatibility,
     store,
     replicas,
+    beforeReady: (work) => void preparations.push(work),
     onDrain: (callback) => void drainers.push(callback),
     onClose: (callback) => void closers.push(callback),
   };
@@ -124,6 +126,7 @@ export function serve(worker: WorkerProcess): Server {
       store?.start();
       replicas?.start();
     },
+    prepare: (done) => inTurn(preparations, done),
     drain(done) {
       startDraining();
       connections.drain(() => {
@@ -149,6 +152,22 @@ export function serve(worker: WorkerProcess): Server {
       network.flush();
     },
   };
+}
+
+/** Does one thing after the other, up to the first problem. */
+function inTurn(all: readonly Prepare[], done: (problem: string | undefined) => void): void {
+  const [first, ...rest] = all;
+  if (first === undefined) {
+    done(undefined);
+    return;
+  }
+  first((problem) => {
+    if (problem === undefined) {
+      inTurn(rest, done);
+    } else {
+      done(problem);
+    }
+  });
 }
 
 /** Decides once for the process what serves its plain connections, and has one worker say so. */

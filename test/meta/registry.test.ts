@@ -38,7 +38,7 @@ const TESTED_IN: Record<string, readonly string[]> = {
 /** Folders with more than one module: a handler or filter of theirs runs at another place than the rest. */
 const PARTS: Record<string, readonly string[]> = {
   'auth-oidc': ['auth_oidc', 'auth_oidc_login'],
-  js: ['js', 'js_access'],
+  js: ['js', 'js_access', 'js_rewrite'],
   range: ['range_body', 'range_header'],
   upstream: ['upstream', 'upstream_groups'],
 };

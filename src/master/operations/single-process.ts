@@ -118,6 +118,13 @@ class SingleProcess {
     const { serve, serveAcme } = this.#parts;
     const server = configuration.acme ? together(serve(what), serveAcme(what)) : serve(what);
     server.start();
+    const problem = await new Promise<string | undefined>((done) =>
+      server.prepare === undefined ? done(undefined) : server.prepare(done),
+    );
+    if (problem !== undefined) {
+      server.terminate();
+      throw new Error(problem);
+    }
     await Promise.all(sockets.map(openSocket));
     return server;
   }
@@ -260,6 +267,7 @@ function together(server: Server, helper: Server): Server {
       server.start();
       helper.start();
     },
+    prepare: (done) => (server.prepare === undefined ? done(undefined) : server.prepare(done)),
     drain(done) {
       helper.terminate();
       server.drain(done);

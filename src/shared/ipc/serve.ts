@@ -34,6 +34,8 @@ export interface WorkerProcess {
 export interface Server {
   /** Called with the rights that the process keeps, right before the sockets are opened. */
   start(): void;
+  /** Does what the sockets are opened after, which takes time. Calls back once, with why the server cannot serve, or with undefined. */
+  prepare?(done: (problem: string | undefined) => void): void;
   /**
    * The sockets are closed: finishes what is under way, closes idle connections, and calls back once none is left, which may be at once.
    */

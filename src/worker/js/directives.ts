@@ -11,6 +11,7 @@ import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { stateEntries, stateProblem } from './dict-state.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
+import { type Init, readInit } from './init-directive.js';
 import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
 import { jsVariables } from './script-variables.js';
@@ -31,6 +32,8 @@ export interface ScriptSettings extends FetchSettings {
   folders: readonly string[];
   preloads: readonly Preload[];
   periodics: readonly Periodic[];
+  /** What each worker calls before it serves. */
+  inits: readonly Init[];
   /** The files of dictionaries that the block has. */
   states: readonly DictState[];
   /** Each request or session has modules of its own. */
@@ -49,6 +52,7 @@ export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptS
   folders: appended<string>(),
   preloads: appended<Preload>(),
   periodics: own<readonly Periodic[]>([]),
+  inits: own<readonly Init[]>([]),
   states: own<readonly DictState[]>([]),
   fresh: inherit(false),
   fetchTimeout: inherit(60_000),
@@ -72,7 +76,7 @@ interface Protocol {
   readonly anywhere: number;
   /** Where `js_periodic` stands. */
   readonly periodic: number;
-  /** Where `js_shared_dict_zone` stands. */
+  /** Where `js_shared_dict_zone` and `js_init` stand. */
   readonly main: number;
   readonly protocol: ScriptProtocol;
   /** The value of a variable of `js_set`; undefined when there is none. */
@@ -122,6 +126,13 @@ export function scriptDirectives({ anywhere, periodic, main, protocol, evaluate 
       args: { min: 1 },
       set(conf, _node, ctx) {
         conf.periodics = append(conf.periodics, readPeriodic(ctx));
+      },
+    },
+    js_init: {
+      in: main,
+      args: [1, 2],
+      set(conf, _node, ctx) {
+        conf.inits = append(conf.inits, readInit(ctx));
       },
     },
     js_engine: {
@@ -219,7 +230,8 @@ export function linkScripts(
     }
   }
   const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
-  for (const [directive, name] of [...handlers, ...periodics]) {
+  const inits = conf.inits.map(({ name }) => ['js_init', name] as const);
+  for (const [directive, name] of [...handlers, ...periodics, ...inits]) {
     if (name !== undefined && conf.imports.length === 0) {
       ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
     }

@@ -4,7 +4,7 @@ import { MemorySink } from '../http/body/memory-sink.js';
 import { setContentType } from '../http/headers/content-type.js';
 import { internalRedirect, namedLocation } from '../http/request/internal-redirect.js';
 import { contextSlot, type Request } from '../http/request/request.js';
-import { RequestBody, readBody } from '../http/request/request-body.js';
+import { discardBody, RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
 import { parseUnsafeUri } from '../http/request/unsafe-uri.js';
@@ -18,6 +18,7 @@ import { type Form, type FormOptions, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setLocation, setStatus } from './response-head.js';
+import { type RewriteOptions, rewriteUri } from './rewrite-uri.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
 import { markScriptSubrequest } from './script-subrequest.js';
@@ -26,7 +27,7 @@ import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, integer, textOf } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
-export type Stage = 'content' | 'access' | 'variable' | 'headers' | 'body' | 'reply';
+export type Stage = 'content' | 'access' | 'rewrite' | 'variable' | 'headers' | 'body' | 'reply';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -162,8 +163,8 @@ export class RequestObject {
     this.#returnValue = value;
   }
 
-  /** Runs a handler of the content or the access phase. Returns the code to return from it. */
-  runPhase(stage: 'content' | 'access', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
+  /** Runs a handler of the content, the access or a rewrite phase. Returns the code to return from it. */
+  runPhase(stage: 'content' | 'access' | 'rewrite', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
     const r = this.#r;
     this.#deadline = undefined;
     this.stage = stage;
@@ -231,6 +232,9 @@ export class RequestObject {
       const to = parseUnsafeUri(this.#r, target);
       return to === undefined ? 500 : internalRedirect(this.#r, to.uri, to.args, 0);
     }
+    if (this.stage === 'rewrite') {
+      return DECLINED;
+    }
     if (this.stage === 'access') {
       return this.#declined ? DECLINED : OK;
     }
@@ -291,6 +295,20 @@ export class RequestObject {
     if (this.#waiting && !this.#r.finished) {
       this.#r.resume(code);
     }
+  }
+
+  /** The answer is on its way. In the access phase OK would let the request in. */
+  #answered(code: Result): void {
+    const ends = code === OK && this.stage === 'access';
+    this.#go(ends ? DONE : code);
+    if (ends) {
+      this.#r.finalize(OK);
+    }
+  }
+
+  /** Nobody reads a body that is not there when the answer begins: what comes of it is dropped. Returns OK or a status. */
+  #dropBody(): Result {
+    return this.stage === 'access' || this.stage === 'rewrite' ? discardBody(this.#r) : OK;
   }
 
   log(message: unknown): void {
@@ -511,6 +529,11 @@ export class RequestObject {
     if (r.headerSent || this.#code !== undefined) {
       return;
     }
+    const broken = this.#dropBody();
+    if (broken !== OK) {
+      this.#go(broken);
+      return;
+    }
     if (code >= 400 && (body === undefined || body === null)) {
       this.#go(asStatus(code));
       return;
@@ -523,13 +546,16 @@ export class RequestObject {
     }
     setStatus(r, code);
     setContentType(r);
-    this.#go(respondBuffer(r, code, bytes));
+    this.#answered(respondBuffer(r, code, bytes));
   }
 
   sendHeader(): void {
     const r = this.#r;
     if (r.headerSent) {
       return;
+    }
+    if (this.#dropBody() !== OK) {
+      throw new Error('failed to send header');
     }
     if (r.out.status === 0) {
       setStatus(r, 200);
@@ -580,14 +606,14 @@ export class RequestObject {
 
   finish(): void {
     const r = this.#r;
-    if (this.stage !== 'content' && this.stage !== 'access') {
+    if (this.stage !== 'content' && this.stage !== 'access' && this.stage !== 'rewrite') {
       return;
     }
     if (!r.headerSent) {
       this.sendHeader();
     }
     if (r.headerOnly) {
-      this.#go(OK);
+      this.#answered(OK);
       return;
     }
     this.#source?.end(r);
@@ -595,7 +621,7 @@ export class RequestObject {
   }
 
   decline(): void {
-    this.#declined = this.stage === 'access' || this.stage === 'content';
+    this.#declined = this.stage === 'access' || this.stage === 'content' || this.stage === 'rewrite';
   }
 
   internalRedirect(uri: unknown): void {
@@ -610,6 +636,14 @@ export class RequestObject {
       throw new TypeError('uri is empty');
     }
     this.#redirect = target;
+  }
+
+  /** In `js_rewrite`: another URI. No own property, as njs has no such function. */
+  rewrite(path: unknown, options?: RewriteOptions): void {
+    if (this.stage !== 'rewrite') {
+      throw new TypeError('rewrite() is of js_rewrite');
+    }
+    rewriteUri(this.#r, converted(path, 'path'), options);
   }
 
   setReturnValue(value: unknown): void {

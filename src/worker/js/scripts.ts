@@ -127,11 +127,12 @@ export function trialScripts(
   folders: readonly string[],
   preloads: readonly Preload[],
   version: string,
+  protocol: ScriptProtocol,
 ): Scripts {
   const confPrefix = imports[0]?.confFolder ?? '';
   const host = { prefix: confPrefix, confPrefix, confFile: '', workerId: 0, version, argv: ['sluice'], errorLog: '' };
   const library = new ScriptLibrary({ ...host, log: { log() {} }, dict: () => undefined, dictNames: () => [] });
-  return library.scripts(imports, folders, preloads, 'http');
+  return library.scripts(imports, folders, preloads, protocol);
 }
 
 /** All modules of one worker, by the folders of `js_path` that they are looked for in. */

@@ -41,7 +41,7 @@ import { http3Module } from './http3/index.js';
 import { makeHttpsModule } from './https/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
-import { jsAccessModule, jsModule } from './js/index.js';
+import { jsAccessModule, jsModule, jsRewriteModule } from './js/index.js';
 import { keepaliveModule } from './keepalive/index.js';
 import { keyvalModule } from './keyval/index.js';
 import { leastConnModule } from './least-conn/index.js';
@@ -171,6 +171,7 @@ export const modules: readonly AnyModule[] = [
   // Phases before the content.
   otelModule,
   rewriteModule,
+  jsRewriteModule,
   // Variables by look-up.
   mapModule,
   geoModule,

@@ -1,76 +1,44 @@
-// Over 400 lines: the directives of njs in http, and what each of them builds for a location.
 import { In } from '../../../shared/config/context.js';
-import { inherit, type Scope } from '../../../shared/config/define.js';
+import { inherit, type LinkContext, own } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
-import { jsKind } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
+import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
-import { HTTP_ANYWHERE, importPlace, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { HTTP_ANYWHERE, linkScripts, scriptDirectives, scriptFields } from '../../js/directives.js';
+import type { Lookup } from '../../js/fetch-settings.js';
 import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
 import { openGlobals } from '../../js/handlers/fetch-handler.js';
-import { HandlerStats } from '../../js/handlers/handler-stats.js';
 import { IsolatePool } from '../../js/handlers/isolate-pool.js';
 import { isolatedHandler } from '../../js/handlers/isolate-run.js';
 import { Watchdog } from '../../js/handlers/watchdog.js';
+import { startInits } from '../../js/init.js';
 import { openInspector } from '../../js/inspector.js';
 import { startPeriodics } from '../../js/periodic.js';
-import { RequestObject, requestObject, type WaitLimit } from '../../js/request-object.js';
-import { functionMissing, installScripts, type ScriptPlace, valueFunction } from '../../js/script-place.js';
-import { type Import, placesOf, problemText, type ScriptFunction, type Scripts, trialScripts } from '../../js/scripts.js';
+import { RequestObject, requestObject } from '../../js/request-object.js';
+import { functionMissing, valueFunction } from '../../js/script-place.js';
+import type { ScriptFunction, Scripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
+import { tryFunctions, tryModules } from '../../js/trial.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
+import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { AGAIN, DECLINED, FAILED, OK, type Result } from '../../task/codes.js';
 import { NGINX_VERSION } from '../../version.js';
+import { accessPhase } from './access.js';
 import { JsBodyStage } from './body-stage.js';
 import { type Isolation, readIsolation } from './isolation.js';
+import { limited, missing, placeFor, statsOf, watchdogs } from './location-scripts.js';
+import { rewritePhase } from './rewrite.js';
+import { type Settings, slot } from './settings.js';
 
-interface Settings extends ScriptSettings {
-  content: string | undefined;
-  access: string | undefined;
-  headerFilter: string | undefined;
-  log: string | undefined;
-  bodyFilter: string | undefined;
-  /** A body filter gets text, and not bytes. */
-  bodyText: boolean;
-  /** What the content handler is called as. */
-  contentKind: ContentKind;
-  /** Milliseconds that a handler may keep its client waiting; 0: for ever. */
-  timeout: number;
-  /** The content handler runs in threads of its own. */
-  isolation: Isolation | undefined;
-}
-
-/** Modules that `-t` has run, by the list of imports. */
-const tried = new WeakMap<readonly Import[], Scripts | null>();
-
-/**
- * Runs the modules as a worker would at its start, and looks whether they have the functions that are named. njs finds out about a missing
- * one when a request comes, which is why that is only a warning.
- */
-function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
-  let scripts = tried.get(conf.imports);
-  if (scripts === null) {
-    return;
-  }
+/** Runs the modules, and looks for the functions of a block. */
+function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>): void {
+  const scripts = tryModules(conf, ctx as LinkContext<ClientTask>, 'http');
   if (scripts === undefined) {
-    tried.set(conf.imports, null);
-    scripts = trialScripts(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, NGINX_VERSION);
-    const { failure } = scripts;
-    if (failure !== undefined) {
-      const place = importPlace(conf.imports.find(({ name }) => name === failure.name));
-      ctx.fail(`js_import: ${problemText(failure.error)}`, place, placesOf(failure.error));
-    }
-    for (const one of conf.imports) {
-      for (const member of scripts.emptyMembers(one.name)) {
-        ctx.warn(`"${member}" of js module "${one.name}" is undefined once the module is loaded`, importPlace(one));
-      }
-    }
-    tried.set(conf.imports, scripts);
+    return;
   }
   const kind = conf.isolation === undefined ? conf.contentKind : 'fetch';
   if (conf.content !== undefined && findHandler(scripts, conf.content, kind) === undefined) {
@@ -79,16 +47,13 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext): void {
     }
     ctx.warn(`js function "${conf.content}" not found`);
   }
-  for (const name of [conf.access, conf.headerFilter, conf.bodyFilter, conf.log]) {
-    if (name !== undefined && scripts.find(name) === undefined) {
-      ctx.warn(`js function "${name}" not found`);
-    }
-  }
+  const names = [conf.rewrite, conf.access, conf.headerFilter, conf.bodyFilter, conf.log];
+  tryFunctions(scripts, conf, names, ctx as LinkContext<ClientTask>);
 }
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
-type HandlerField = 'content' | 'access' | 'headerFilter' | 'bodyFilter' | 'log';
+type HandlerField = 'content' | 'access' | 'rewrite' | 'headerFilter' | 'bodyFilter' | 'log';
 
 /** Stores the name of a function, which a block gives once. */
 const once =
@@ -100,13 +65,12 @@ const once =
     conf[field] = node.args[0]!;
   };
 
-type LinkContext = Parameters<NonNullable<Scope<Settings, Request>['link']>>[1];
-
 const scope = defineScope<Settings>({
   fields: {
     ...scriptFields,
     content: inherit<string | undefined>(undefined),
     access: inherit<string | undefined>(undefined),
+    rewrite: own<string | undefined>(undefined),
     headerFilter: inherit<string | undefined>(undefined),
     log: inherit<string | undefined>(undefined),
     bodyFilter: inherit<string | undefined>(undefined),
@@ -141,6 +105,7 @@ const scope = defineScope<Settings>({
     },
     js_isolation: { in: HTTP_ANYWHERE, args: { min: 1 }, set: readIsolation },
     js_timeout: { in: HTTP_ANYWHERE, args: 1, set: msec('timeout') },
+    js_rewrite: { in: In.SERVER | In.LOCATION | In.LOCATION_IF, args: 1, set: once('rewrite') },
     js_access: { in: HANDLERS, args: 1, set: once('access') },
     js_header_filter: { in: HANDLERS, args: 1, set: once('headerFilter') },
     js_log: { in: HTTP_ANYWHERE, args: 1, set: once('log') },
@@ -164,6 +129,7 @@ const scope = defineScope<Settings>({
     const loadable = linkScripts(conf, ctx, [
       [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],
+      ['js_rewrite', conf.rewrite],
       ['js_header_filter', conf.headerFilter],
       ['js_log', conf.log],
       ['js_body_filter', conf.bodyFilter],
@@ -202,19 +168,6 @@ const mainScope = defineScope<MainSettings>({
     },
   },
 });
-
-function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
-  openGlobals();
-  return installScripts(location, conf, env, location.settings, 'http');
-}
-
-function missing(r: Request, name: string): Result {
-  functionMissing(r, name);
-  return 500;
-}
-
-/** What ends a worker that a handler holds, where `js_block_timeout` is set. */
-const watchdogs = new WeakMap<WorkerEnv, Watchdog>();
 
 /** The threads of this worker, by what they load. */
 const pools = new WeakMap<WorkerEnv, Map<string, IsolatePool>>();
@@ -255,10 +208,6 @@ function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: 
 /** `js_block_timeout`, where it is set. */
 const blockTimeouts = new WeakMap<WorkerEnv, number>();
 
-/** The counters of a handler. */
-const statsOf = (env: WorkerEnv, name: string): HandlerStats =>
-  new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name), watchdogs.get(env));
-
 /** The content handler, whatever it is called as. */
 function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
   if (conf.isolation !== undefined) {
@@ -273,12 +222,6 @@ function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: Loca
     return contentPhase(conf, env, scripts!, name);
   }
   return webHandler(handler, { name, timeout: conf.timeout, stats: statsOf(env, name) });
-}
-
-/** A function with its runs counted, and how long it may keep its client waiting. */
-function limited(conf: Readonly<Settings>, env: WorkerEnv, name: string, found: ScriptFunction): [ScriptFunction, WaitLimit] {
-  const stats = statsOf(env, name);
-  return [stats.counted(found), { name, timeout: conf.timeout, timedOut: () => stats.timedOut() }];
 }
 
 function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts, name: string): PhaseHandler {
@@ -302,29 +245,17 @@ function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts
   };
 }
 
-/** For `js_access`, whose module runs at another place among the others. */
-const slot = new LocationSlot<Settings>();
-
-// nginx: ngx_http_js_access_handler.
-function accessPhase(env: WorkerEnv, location: LocationRuntime): PhaseHandler | undefined {
-  const conf = location.conf(slot);
-  if (conf.access === undefined) {
-    return undefined;
-  }
-  const name = conf.access;
-  const found = placeFor(conf, env, location).scripts?.find(name);
-  if (found === undefined) {
-    return (r) => (r === r.main ? missing(r, name) : DECLINED);
-  }
-  const [run, limit] = limited(conf, env, name, found);
-  return (r) => (r === r.main ? requestObject(r).runPhase('access', run, limit) : DECLINED);
-}
-
 /** The value of a variable of `js_set`. nginx: ngx_http_js_variable_set. */
 function callForValue(task: ClientTask, name: string): string | undefined {
   const r = task as Request;
   const run = valueFunction(r, r.location, name);
   return run === undefined ? undefined : requestObject(r).value(run, name);
+}
+
+/** How names are looked up where no location says otherwise. */
+function lookupOf(http: HttpRuntime, env: WorkerEnv): Lookup {
+  const { resolver, resolverTimeout } = http.mainSettings(resolverScope);
+  return { resolver: resolver === undefined ? undefined : resolverOf(resolver, http, env), resolverTimeout };
 }
 
 function filterHead(r: Request, run: ScriptFunction): Result {
@@ -337,11 +268,20 @@ export const jsAccessModule = defineModule({
   phases: { access: (_conf, env, location) => accessPhase(env, location) },
 });
 
+/** Lets scripts change where a request goes: in a server before a location is chosen, in a location behind its `rewrite` lines. */
+export const jsRewriteModule = defineModule({
+  name: 'js_rewrite',
+  phases: {
+    serverRewrite: (_conf, env, location) => (location.info.kind === 'root' ? rewritePhase(env, location) : undefined),
+    rewrite: (_conf, env, location) => (location.info.kind === 'root' ? undefined : rewritePhase(env, location)),
+  },
+});
+
 /** Runs JavaScript in the server. nginx: ngx_http_js_module. */
 export const jsModule = defineModule({
   name: 'js',
   main: mainScope,
-  installMain({ blockTimeout, inspectPort }, _http, env) {
+  installMain({ blockTimeout, inspectPort }, http, env) {
     if (inspectPort !== undefined && !env.rehearsing) {
       openInspector(inspectPort + env.slot, env);
     }
@@ -350,6 +290,11 @@ export const jsModule = defineModule({
       blockTimeouts.set(env, blockTimeout);
       watchdogs.set(env, watchdog);
       env.onClose(() => watchdog.close());
+    }
+    const conf = http.mainSettings(scope);
+    if (conf.inits.length > 0) {
+      openGlobals();
+      startInits(conf, env, lookupOf(http, env), 'http', (name, run) => statsOf(env, name).counted(run));
     }
   },
   location: scope,

@@ -7,7 +7,9 @@ import { flag } from '../../../shared/config/slots.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
+import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { DECLINED } from '../../task/codes.js';
 import { parseCondition } from './condition.js';
 import { compileProgram, type Step } from './program.js';
 import { Target } from './target.js';
@@ -142,9 +144,12 @@ export const rewriteModule = defineModule({
   },
 });
 
+const nothing: PhaseHandler = () => DECLINED;
+
 function program(conf: Readonly<Settings>, location: LocationRuntime) {
   if (conf.steps.length === 0) {
-    return undefined;
+    // The phase goes on behind the program of the location that led into this block: it has one, too, even if with nothing in it.
+    return location.info.kind === 'nameless' ? nothing : undefined;
   }
   const { http } = location.server;
   const locationOf = (block: Block): LocationRuntime | undefined =>

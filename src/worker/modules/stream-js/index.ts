@@ -1,11 +1,15 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { startInits } from '../../js/init.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { functionMissing, installScripts, placeOf, valueFunction } from '../../js/script-place.js';
 import { sessionScripts } from '../../js/session-object.js';
 import { bytesOf } from '../../js/text.js';
+import { tryFunctions, tryModules } from '../../js/trial.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import { resolverScope } from '../../resolver/directive/resolver-settings.js';
+import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
 import type { Session } from '../../stream/session/session.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -50,12 +54,16 @@ const scope = defineSharedScope<Settings>({
     js_log: { in: STREAM_ANYWHERE, args: 1, set: once('log') },
   },
   link(conf, ctx) {
-    linkScripts(conf, ctx, [
+    const loadable = linkScripts(conf, ctx, [
       ['js_access', conf.access],
       ['js_preread', conf.preread],
       ['js_filter', conf.filter],
       ['js_log', conf.log],
     ]);
+    const scripts = ctx.testing && loadable && conf.imports.length > 0 ? tryModules(conf, ctx, 'stream') : undefined;
+    if (scripts !== undefined) {
+      tryFunctions(scripts, conf, [conf.access, conf.preread, conf.filter, conf.log], ctx);
+    }
   },
 });
 
@@ -102,6 +110,14 @@ export const streamJsModule = defineModule({
           return DECLINED;
         };
       },
+    },
+    installMain(_conf, stream, env) {
+      const conf = stream.mainSettings(scope);
+      if (conf.inits.length > 0) {
+        const { resolver, resolverTimeout } = stream.mainSettings(resolverScope);
+        const lookup = { resolver: resolver === undefined ? undefined : resolverOf(resolver, stream, env), resolverTimeout };
+        startInits(conf, env, lookup, 'stream');
+      }
     },
     installLocation(conf, server, env) {
       if (conf.imports.length === 0) {
