@@ -47,7 +47,7 @@ export class FaultyRing extends Ring {
       super.accept(fd, many && this.#dice.below(3) > 0, tag, generation);
     } else {
       // The second one is tried again after half a second.
-      this.#fail('accept', tag, generation, [...Array(30).fill(ECONNABORTED), EMFILE]);
+      this.#fail('accept', tag, generation, [...Array(30).fill(ECONNABORTED), ...Array(30).fill(EAGAIN), EMFILE]);
     }
   }
 

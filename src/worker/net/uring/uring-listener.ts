@@ -254,7 +254,8 @@ export class UringListener implements ConnectionTaker, Endpoint, Yielding {
     if (this.#closed) {
       this.#removeIfIdle();
     } else if (this.#wanted) {
-      if (result >= 0 || result === ECONNABORTED || result === ECANCELED) {
+      // Other workers were faster each time that the kernel looked: after so many looks it gives up.
+      if (result >= 0 || result === ECONNABORTED || result === ECANCELED || result === EAGAIN) {
         this.#accept();
       } else {
         setTimer(retry, RETRY, this).unref();
