@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fsPath } from '../files/fs-path.js';
+import { readPrivateFile } from '../files/private-file.js';
 
 /** Gives the content of a file, latin1. Throws the system's error when it cannot be read. */
 export type ReadFile = (path: string) => string;
@@ -40,6 +41,11 @@ export class NamedFiles {
 
   /** The content of a file, as it was when it was first asked for. */
   readonly read: ReadFile = (path) => this.#read(path, () => undefined);
+
+  /** The same of a secret, `most` bytes long; throws why that cannot be, also where others could have read or changed it. */
+  readPrivate(path: string, most: number): string {
+    return this.#read(path, () => readPrivateFile(path, most));
+  }
 
   /**
    * The same, but takes the content from the previous configuration if the file is still the same and `keepable` agrees.

@@ -24,6 +24,8 @@ export interface StoreSettings {
   readonly password: string | undefined;
   readonly database: number;
   readonly tls: StoreTls | undefined;
+  /** What secrets are encrypted with in the store, the first key for new ones; none where the configuration names none. */
+  readonly keys: readonly Buffer[];
   /** How long, in milliseconds, a request waits for the store. */
   readonly timeout: number;
   /** Without the store each machine decides for itself, or requests that need it are refused. */
@@ -32,4 +34,12 @@ export interface StoreSettings {
   readonly divisor: number;
   /** The machine's name among those of the fleet. */
   readonly node: string;
+}
+
+/** What a zone says for {@link StoreSettings}: it is the fleet's, and what it keeps in the store is secret. */
+export interface SealedZone {
+  readonly sync: boolean;
+  readonly sealed: true;
+  /** What has the parameter, for messages. */
+  readonly said: string;
 }

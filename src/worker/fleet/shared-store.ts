@@ -58,6 +58,8 @@ export class SharedStore {
   readonly settings: StoreSettings;
   /** What keys of the store begin with. */
   readonly prefix: string;
+  /** What other rooms keep for the whole process, by keys of their own. */
+  readonly parts: Map<object, unknown> = new Map<object, unknown>();
   readonly #log: Logger;
   readonly #level: Level;
   readonly #meter: Meter;

@@ -17,7 +17,7 @@ import { QuicContext } from './quic-context.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
 import { AUTOMATIC_CERTIFICATE, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
-import { FileKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
+import { FileKeys, FleetKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
 import type { TlsRoot } from './tls-address.js';
 
 /** What a `server {}` is for its TLS clients. nginx: the SSL_CTX of ngx_http_ssl_srv_conf_t. */
@@ -262,7 +262,11 @@ function ticketKeys(settings: TlsSettings, files: NamedFiles, zones: ZoneStore):
     return new FileKeys(settings.ticketKeyFiles.map((path) => Buffer.from(files.read(path), 'latin1')));
   }
   const zone = settings.sessionCache.zone ?? settings.ticketZone;
-  return zone === undefined ? undefined : new ZoneKeys(zones.open(zone), settings.sessionTimeout);
+  if (zone === undefined) {
+    return undefined;
+  }
+  const own = new ZoneKeys(zones.open(zone), settings.sessionTimeout);
+  return settings.ticketSync === null ? own : new FleetKeys(zones.open(settings.ticketSync), own);
 }
 
 function staplesOf(

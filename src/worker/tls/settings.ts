@@ -2,6 +2,7 @@ import type { Pos } from '../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { ClientTask } from '../task/client-task.js';
+import type { FleetKeyZoneRef } from './fleet-key-zone.js';
 import type { SessionZone } from './sessions.js';
 
 /** Versions of TLS by bit. nginx: NGX_SSL_TLSv1 and the others. */
@@ -77,6 +78,8 @@ export interface TlsSettings {
   preferServerCiphers: boolean;
   sessionCache: SessionCache;
   sessionTickets: boolean;
+  /** Where the keys of tickets are that all machines of a fleet share; null where this machine has its own. */
+  ticketSync: FleetKeyZoneRef | null;
   ticketKeyFiles: readonly string[];
   /** Seconds. */
   sessionTimeout: number;

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import { randomPiece } from '../digest/random-bytes.js';
+import { FLEET_KEY, FLEET_KEYS, type FleetKeyZone } from './fleet-key-zone.js';
 import { CURRENT, NEXT, type SessionZone, type StoredKey } from './sessions.js';
 
 /** The length of each part of a key, and of what starts a cipher. */
@@ -57,6 +59,34 @@ export class ZoneKeys implements TicketKeys {
       this.#keys = this.#stored.slice(CURRENT, NEXT + 1).map(({ key }) => new TicketKey(key));
     }
     return this.#keys;
+  }
+}
+
+/** Keys that all machines of a fleet share; those of this machine before it has any. */
+export class FleetKeys implements TicketKeys {
+  readonly #zone: FleetKeyZone;
+  readonly #own: TicketKeys;
+  #lookedAt = 0;
+  #bytes: Buffer | undefined;
+  #keys: readonly TicketKey[] = [];
+
+  constructor(zone: FleetKeyZone, own: TicketKeys) {
+    this.#zone = zone;
+    this.#own = own;
+  }
+
+  current(): readonly TicketKey[] {
+    const now = nowSeconds();
+    // The next key is known long before it is used, so that a look each second is enough.
+    if (this.#bytes === undefined || now !== this.#lookedAt) {
+      this.#lookedAt = now;
+      const bytes = this.#zone.get();
+      if (bytes !== undefined && !(this.#bytes?.equals(bytes) ?? false)) {
+        this.#bytes = bytes;
+        this.#keys = Array.from({ length: FLEET_KEYS }, (_, i) => new TicketKey(bytes.subarray(i * FLEET_KEY, (i + 1) * FLEET_KEY)));
+      }
+    }
+    return this.#bytes === undefined ? this.#own.current() : this.#keys;
   }
 }
 

@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
-import type { StoreSettings } from '../../fleet/settings.js';
+import type { SealedZone, StoreSettings } from '../../fleet/settings.js';
 import { defineModule, defineScope } from '../../module.js';
 import { readStore } from './read-store.js';
 
@@ -25,12 +25,16 @@ export const sharedStoreScope = defineScope<Settings>({
     },
   },
   link(conf, ctx) {
-    if (conf.store !== undefined) {
-      return;
-    }
     for (const { name, data, pos } of ctx.zones.all()) {
-      if ((data as { readonly sync?: boolean } | undefined)?.sync === true) {
-        ctx.warn(`"sync" of the zone "${name}" has no effect without "shared_store": its state stays on this machine`, pos);
+      const { sync, sealed, said } = (data ?? {}) as { sync?: boolean } & Partial<Omit<SealedZone, 'sync'>>;
+      if (sync !== true) {
+        continue;
+      }
+      const what = said ?? `"sync" of the zone "${name}"`;
+      if (conf.store === undefined) {
+        ctx.warn(`${what} has no effect without "shared_store": its state stays on this machine`, pos);
+      } else if (sealed && conf.store.keys.length === 0) {
+        ctx.fail(`${what} needs "encryption_key_file" in "shared_store"`, pos);
       }
     }
   },

@@ -3,6 +3,7 @@ import { ownValue } from '../../../shared/collection/own-value.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
+import { parseEncryptionKey } from '../../fleet/encryption-key.js';
 import type { StoreServer, StoreSettings } from '../../fleet/settings.js';
 import type { Context } from '../../module.js';
 
@@ -14,6 +15,7 @@ const LINES: Readonly<Record<string, readonly [number, number]>> = {
   cluster: [1, 1],
   user: [1, 1],
   password_file: [1, 1],
+  encryption_key_file: [1, 1],
   database: [1, 1],
   ssl: [1, 1],
   ssl_trusted_certificate: [1, 1],
@@ -25,6 +27,8 @@ const LINES: Readonly<Record<string, readonly [number, number]>> = {
   failure: [1, 2],
   node: [1, 1],
 };
+/** A file of a key is shorter, with its digits and the end of the line. */
+const MAX_KEY_FILE = 80;
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26379;
 const DEFAULT_TIMEOUT = 50;
@@ -42,6 +46,7 @@ export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
   const texts: Record<string, string> = {};
   const servers: string[] = [];
   const files: Record<string, string> = {};
+  const keys: Buffer[] = [];
   let timeout = DEFAULT_TIMEOUT;
   let failure: StoreSettings['failure'] = 'local';
   let divisor = 1;
@@ -54,6 +59,10 @@ export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
     const value = args[0]!;
     if (line === 'server') {
       servers.push(value);
+      return;
+    }
+    if (line === 'encryption_key_file') {
+      keys.push(readKey(value, at));
       return;
     }
     if (texts[line] !== undefined) {
@@ -134,6 +143,7 @@ export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
           verify: texts.ssl_verify !== 'off',
         }
       : undefined,
+    keys,
     timeout,
     failure,
     divisor,
@@ -170,6 +180,23 @@ function readFile(text: string, ctx: Context): string {
   } catch (error) {
     return ctx.fail(withErrno(`failed to open "${path}"`, error), { arg: 0 });
   }
+}
+
+function readKey(text: string, ctx: Context): Buffer {
+  const path = ctx.path(text, 'conf');
+  let content: string;
+  try {
+    content = ctx.named.readPrivate(path, MAX_KEY_FILE);
+  } catch (error) {
+    const failed = (error as NodeJS.ErrnoException).code !== undefined;
+    return ctx.fail(failed ? withErrno(`failed to open "${path}"`, error) : `the key file "${path}" ${(error as Error).message}`, {
+      arg: 0,
+    });
+  }
+  const key = parseEncryptionKey(content);
+  return (
+    key ?? ctx.fail(`"${path}" must have 32 bytes or 64 hexadecimal digits`, { arg: 0, hint: '`openssl rand -hex 32` makes such a key' })
+  );
 }
 
 /** The first line of a file is a password. */

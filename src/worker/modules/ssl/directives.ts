@@ -6,12 +6,14 @@ import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js'
 import { parseSize } from '../../../shared/config/language/units.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import type { SealedZone } from '../../fleet/settings.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
 import { whyNoCompression } from '../../net/openssl/certificate-compression.js';
 import { whyNoEarlyData } from '../../net/openssl/early-data.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { readConfCommand } from '../../tls/conf-command.js';
+import { FLEET_KEY_BYTES, FLEET_KEY_ZONE, fleetKeyZone } from '../../tls/fleet-key-zone.js';
 import { sessionZone, statusZone } from '../../tls/sessions.js';
 import {
   AUTOMATIC_CERTIFICATE,
@@ -116,6 +118,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
     preferServerCiphers: inherit(false),
     sessionCache: inherit<TlsSettings['sessionCache']>({ builtin: 0, zone: undefined }),
     sessionTickets: inherit(true),
+    ticketSync: inherit<TlsSettings['ticketSync']>(null),
     ticketKeyFiles: inherit<readonly string[]>([]),
     sessionTimeout: inherit(300),
     crl: inherit<string | undefined>(undefined),
@@ -202,7 +205,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
     ssl_trusted_certificate: { in: ANY_SERVER, args: 1, set: file('trustedCertificate') },
     ssl_prefer_server_ciphers: { in: ANY_SERVER, args: 'flag', set: flag('preferServerCiphers') },
     ssl_session_cache: { in: ANY_SERVER, args: [1, 2], set: (conf, node, ctx) => setSessionCache(conf, node, ctx) },
-    ssl_session_tickets: { in: ANY_SERVER, args: 'flag', set: flag('sessionTickets') },
+    ssl_session_tickets: { in: ANY_SERVER, args: [1, 2], set: setTickets },
     ssl_session_ticket_key: {
       in: ANY_SERVER,
       args: 1,
@@ -249,6 +252,20 @@ export const sslScope = defineSharedScope<TlsSettings>({
   },
   link: linkServer,
 });
+
+// Syntax: ssl_session_tickets on | off [sync]; the parameter is ours.
+function setTickets(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void {
+  const [value, parameter] = node.args as [string, string | undefined];
+  if (!/^o(?:n|ff)$/i.test(value)) {
+    ctx.fail(`invalid value "${value}" in "${node.name}" directive, it must be "on" or "off"`, { arg: 0 });
+  }
+  flag<'sessionTickets', ClientTask>('sessionTickets')(conf, node, ctx);
+  if (parameter !== undefined && (parameter !== 'sync' || !conf.sessionTickets)) {
+    ctx.fail(`invalid parameter "${parameter}"`, { arg: 1 });
+  }
+  const data: SealedZone = { sync: true, sealed: true, said: '"sync" of "ssl_session_tickets"' };
+  conf.ticketSync = parameter === undefined ? null : ctx.zone(fleetKeyZone, FLEET_KEY_ZONE, { bytes: FLEET_KEY_BYTES, data });
+}
 
 /** Settings for a server that names no certificate and has `https`. */
 function useAutomatic(conf: TlsSettings, { pos, certificate, key, ticketZone }: AutomaticTls): void {

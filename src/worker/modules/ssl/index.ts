@@ -6,6 +6,7 @@ import { defineModule, defineSharedScope, type Module } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { ServerTls } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
+import { shareTickets } from '../../tls/share-tickets.js';
 import { offeredProtocols } from '../../tls/tls-address.js';
 import { checkAddresses } from './addresses.js';
 import { type SessionTlsSettings, sessionTlsScope, sslScope } from './directives.js';
@@ -42,11 +43,13 @@ export function makeSslModule<C extends ServerNames, D extends ServerNames>(
     variables,
     installServer(conf, server, env) {
       server.tls = new ServerTls(conf, env.named, env.zones, () => server.root);
+      shareTickets(conf, env);
     },
     stream: {
       variables,
       installServer(conf, server, env) {
         server.tls = new ServerTls(conf, env.named, env.zones, () => server);
+        shareTickets(conf, env);
       },
       installLocation({ alpn, handshakeTimeout }, server) {
         server.alpn = alpn === undefined ? undefined : offeredProtocols(alpn);

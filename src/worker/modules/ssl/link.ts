@@ -43,6 +43,9 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
     checkOptions(settings, named);
     checkStatusRules(settings);
     checkTicketKeys(settings, named, place);
+    if (settings.ticketSync !== null && settings.ticketKeyFiles.length > 0) {
+      ctx.warn('"sync" of "ssl_session_tickets" has no effect beside "ssl_session_ticket_key"', place.block.node?.pos);
+    }
     if (settings.stapling && settings.certificateCompression) {
       fail('"ssl_stapling" is incompatible with "ssl_certificate_compression"');
     }
