@@ -14,6 +14,7 @@ import { defaultStatePath, HISTORY_FOLDER, resolvePath } from '../shared/config/
 import type { Sources } from '../shared/config/sources.js';
 import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG, levelByName } from '../shared/log/level.js';
+import { groupId } from '../shared/system/user-ids.js';
 import { ordersOf } from '../worker/acme/orders.js';
 import { INTERNAL_ROOT, type Order } from '../worker/acme/settings.js';
 import { cachePathScope } from '../worker/cache/cache-paths.js';
@@ -50,7 +51,10 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     masterProcess: settings.masterProcess,
     workerProcesses: Math.max(settings.workerProcesses, 1),
     user: isRoot ? (settings.user ?? 'nobody') : undefined,
-    group: isRoot ? (settings.group ?? (settings.user === undefined ? 'nogroup' : undefined)) : undefined,
+    // What nobody's group is called depends on the system. nginx asks that when it is built.
+    group: isRoot
+      ? (settings.group ?? (settings.user === undefined && groupId('nogroup') !== undefined ? 'nogroup' : undefined))
+      : undefined,
     pid: settings.pid ?? resolvePath(options.pid, options.prefix),
     lockFile: resolvePath(settings.lockFile, options.prefix),
     workerConnections: settings.workerConnections,

@@ -87,17 +87,17 @@ export function dropRights(conf: ProcessConf, log: Logger): void {
   const user = nativeText(conf.user);
   const group = nativeText(conf.group ?? conf.user);
   const [uid, gid] = [userId(user), groupId(group)];
-  attempt(() => process.setgid?.(gid ?? group), `setgid(${gid})`, log);
+  attempt(() => process.setgid?.(gid ?? group), `setgid(${gid ?? group})`, log);
   try {
     (process as unknown as InitGroups).initgroups(user, gid ?? group);
   } catch (error) {
-    log.log(EMERG, `initgroups(${user}, ${gid}) failed (${errnoText(error)})`);
+    log.log(EMERG, `initgroups(${user}, ${gid ?? group}) failed (${errnoText(error)})`);
   }
   const native = conf.transparent && uid !== 0 ? loadNative() : '';
   if (typeof native !== 'string') {
     mustWork(native.keepCapabilities(), 'prctl(PR_SET_KEEPCAPS, 1)', log);
   }
-  attempt(() => process.setuid?.(uid ?? user), `setuid(${uid})`, log);
+  attempt(() => process.setuid?.(uid ?? user), `setuid(${uid ?? user})`, log);
   if (typeof native !== 'string') {
     mustWork(native.setCapabilities(1 << CAP_NET_RAW), 'capset()', log);
   }

@@ -10,6 +10,7 @@ const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string
     3,
     'writes into the pid file of a folder that takes no new files; -t makes one that is missing, exclusively',
   ],
+  'master/executable/contents.ts': [1, 'files of a folder that only this user writes to: exclusive, and renamed with it'],
   'tools/subcommands/serve-command.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
   'tools/programs/place.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
   'tools/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],

@@ -82,7 +82,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
   ['worker/roles.ts'],
   // The master, which knows no worker's code: it gets the parts that it runs.
-  ['master/command-line', 'master/processes', 'master/history', 'master/canary'],
+  ['master/command-line', 'master/processes', 'master/history', 'master/canary', 'master/executable'],
   ['master/cycle', 'master/old-node.ts', 'master/main.ts'],
   ['master/operations'],
   // The command line, which puts the program together and has all its tools.

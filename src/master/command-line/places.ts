@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { LoadOptions } from '../../shared/config/configuration.js';
 import { defaultLogPath, SYSTEM_PREFIX } from '../../shared/config/paths.js';
 import { fsPath } from '../../shared/files/fs-path.js';
+import { IS_EXECUTABLE } from '../../shared/system/executable.js';
 import { byteText } from '../../shared/text/native-text.js';
 import type { CommandLine } from './cli.js';
 
@@ -26,11 +27,16 @@ const SYSTEM: Places = {
 
 /**
  * The default places: those of an installed system when `/etc/sluice/sluice.conf` exists, else folders under the package's own. With a
- * prefix of its own (`-p`) a server keeps everything under that.
+ * prefix of its own (`-p`) a server keeps everything under that. A single executable has no folder of its own that anybody knows: without
+ * either, it serves `sluice.conf` of the current directory, as a project.
  */
 export function defaultPlaces(ownPrefix: boolean): Places {
   if (!ownPrefix && existsSync(SYSTEM.conf)) {
     return SYSTEM;
+  }
+  if (!ownPrefix && IS_EXECUTABLE) {
+    const prefix = `${byteText(process.cwd())}/`.replace(/\/+$/, '/');
+    return { prefix, conf: 'sluice.conf', errorLog: 'logs/error.log', pid: 'logs/sluice.pid' };
   }
   const prefix = byteText(fileURLToPath(new URL('..', import.meta.url)));
   return { prefix, conf: 'conf/sluice.conf', errorLog: 'logs/error.log', pid: 'logs/sluice.pid' };
@@ -44,7 +50,7 @@ type Line = Pick<CommandLine, 'prefix' | 'conf' | 'globals' | 'errorLog' | 'sign
  */
 export function loadOptions(line: Line, name: 'nginx' | 'sluice' = 'sluice'): LoadOptions {
   const places = defaultPlaces(line.prefix !== undefined);
-  const project = name === 'sluice' ? projectFile(line, places.prefix) : undefined;
+  const project = name === 'sluice' ? projectFile(line, places) : undefined;
   if (project !== undefined) {
     const folder = project.slice(0, project.lastIndexOf('/') + 1);
     return { ...complete(line, { ...defaultPlaces(true), prefix: folder }, project, folder), project: true };
@@ -66,13 +72,19 @@ function complete(line: Line, places: Places, entry: string, prefix: string): Lo
   };
 }
 
-/** The file that `-c` names without `-p`, looked for in the current directory first; undefined for one of the default places. */
-function projectFile({ prefix, conf }: Line, byDefault: string): string | undefined {
-  if (prefix !== undefined || conf === undefined) {
+/**
+ * The file that `-c` names without `-p`, looked for in the current directory first; undefined for one of the default places. Without `-c` a
+ * single executable's is the current directory's.
+ */
+function projectFile({ prefix, conf }: Line, places: Places): string | undefined {
+  const own = IS_EXECUTABLE && places !== SYSTEM ? undefined : places.prefix;
+  const named = conf ?? (own === undefined ? places.conf : undefined);
+  if (prefix !== undefined || named === undefined) {
     return undefined;
   }
-  const path = conf.startsWith('/') ? conf : posix.join(byteText(process.cwd()), conf);
-  return path.startsWith(byDefault) || (path !== conf && !exists(path) && exists(byDefault + conf)) ? undefined : path;
+  const path = named.startsWith('/') ? named : posix.join(byteText(process.cwd()), named);
+  const isOwn = own !== undefined && (path.startsWith(own) || (path !== named && !exists(path) && exists(own + named)));
+  return isOwn ? undefined : path;
 }
 
 /**

@@ -1,4 +1,6 @@
 import { release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { IS_EXECUTABLE } from '../../shared/system/executable.js';
 import { defaultPlaces } from './places.js';
 
 declare const SLUICE_VERSION: string;
@@ -34,6 +36,7 @@ export function configureText(withoutRing: string): string {
   const places = defaultPlaces(false);
   const openssl = process.versions.openssl?.replace(/\+.*/, '') ?? 'none';
   const engines = withoutRing === '' ? 'libuv uring' : `libuv (no uring: ${withoutRing})`;
+  const packing = IS_EXECUTABLE ? `single executable, its files in ${fileURLToPath(new URL('..', import.meta.url)).slice(0, -1)}\n` : '';
   const options = [
     `--prefix=${places.prefix.slice(0, -1)}`,
     `--conf-path=${places.conf}`,
@@ -41,7 +44,7 @@ export function configureText(withoutRing: string): string {
   ];
   return (
     `built by Node.js ${process.version} (${process.arch})\n` +
-    `built with OpenSSL ${openssl} (Node.js)\nTLS SNI support enabled\nnetwork engines: ${engines}\nconfigure arguments: ${options.join(' ')}\n`
+    `built with OpenSSL ${openssl} (Node.js)\nTLS SNI support enabled\nnetwork engines: ${engines}\n${packing}configure arguments: ${options.join(' ')}\n`
   );
 }
 

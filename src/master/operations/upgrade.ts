@@ -3,7 +3,7 @@ import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { numberOfSignal } from '../../shared/system/signal.js';
 import { INHERITED } from '../processes/inherited.js';
-import { withoutDebugger } from '../processes/no-debugger.js';
+import { programAgain } from '../processes/program-again.js';
 import type { Master } from './master.js';
 import { restartWorkers } from './reload.js';
 
@@ -20,11 +20,12 @@ export function upgrade(master: Master): void {
   log.log(NOTICE, 'changing binary');
   const { path } = pidFile;
   const old = `${path}.oldbin`;
-  const [program, ...args] = [process.execPath, ...withoutDebugger(), ...process.argv.slice(1)] as [string, ...string[]];
+  const program = process.execPath;
+  const args = [...programAgain(), ...process.argv.slice(2)];
   try {
     pidFile.rename(old);
   } catch (error) {
-    log.log(ALERT, `rename() ${path} to ${old} failed before executing new binary process "${args[0]}" (${errnoText(error)})`);
+    log.log(ALERT, `rename() ${path} to ${old} failed before executing new binary process "${process.argv[1]}" (${errnoText(error)})`);
     return;
   }
   const sockets = [...cycle.listeners.values()];

@@ -14,8 +14,8 @@ import { numberOfSignal } from '../../shared/system/signal.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import { type Listeners, socketsOf } from '../cycle/listeners.js';
-import { withoutDebugger } from '../processes/no-debugger.js';
 import type { ControlFolder } from '../processes/orphans.js';
+import { optionsOfForked } from '../processes/program-again.js';
 import { BrokenRings } from './broken-rings.js';
 
 /** Signals that a process which runs does not end upon; one that has only begun to start does. */
@@ -325,7 +325,7 @@ export class WorkerPool {
       exec: this.#options.program,
       // Room for the titles, which replace the command line where it stands.
       args: [' '.repeat(40)],
-      execArgv: [...withoutDebugger(), ONE_HELPER],
+      execArgv: [...optionsOfForked([ONE_HELPER])],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets, ...(control === undefined ? [] : [control.fd])],
     });

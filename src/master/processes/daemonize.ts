@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { closeLogFd, type LogFd, openLogFd } from '../../shared/log/log-fd.js';
 import { crashLog } from '../../shared/log/standard-error.js';
-import { withoutDebugger } from './no-debugger.js';
+import { programAgain } from './program-again.js';
 import { logsToTerminal } from './terminal.js';
 
 /** Marks the process that becomes the daemon. */
@@ -40,7 +40,7 @@ export function releaseStarter(): void {
  */
 export function daemonize(configuration: Configuration, write: (text: string) => void): Promise<number> {
   const log = standardError(configuration);
-  const child = spawn(process.execPath, [...withoutDebugger(), ...process.argv.slice(1)], {
+  const child = spawn(process.execPath, [...programAgain(), ...process.argv.slice(2)], {
     detached: true,
     stdio: ['ignore', 'ignore', log?.fd ?? 'inherit', 'ipc'],
     env: { ...process.env, [MARK]: '1' },

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { makeRing } from '../../shared/net/engine/choose.js';
 import { numberOfSignal } from '../../shared/system/signal.js';
-import { withoutDebugger } from './no-debugger.js';
+import { programAgain } from './program-again.js';
 
 /** Marks the process that only tries the ring. */
 const MARK = 'SLUICE_TRY_RING';
@@ -32,10 +32,9 @@ export function ringTried(): string {
 /** Tries the ring in a process of its own, which may die of that. All callers get the first one's trial. */
 export function tryRingApart(): Promise<RingTrial> {
   trial ??= new Promise((done) => {
-    const args = [...withoutDebugger(), process.argv[1] as string];
     const options = { encoding: 'utf8', env: { ...process.env, [MARK]: '1' }, timeout: LONGEST, maxBuffer: MOST_WORDS } as const;
     try {
-      const child = execFile(process.execPath, args, options, (error, stdout) => {
+      const child = execFile(process.execPath, programAgain(), options, (error, stdout) => {
         if (error === null) {
           done({ why: stdout, fatal: false });
         } else {

@@ -12,7 +12,8 @@ export function groupId(name: string): number | undefined {
 }
 
 function idOf(database: 'passwd' | 'group', name: string): number | undefined {
-  return idIn(fileText(`/etc/${database}`), name) ?? idIn(directoryText(database, name), name);
+  // A machine that lists no users has one nevertheless.
+  return idIn(fileText(`/etc/${database}`), name) ?? idIn(directoryText(database, name), name) ?? (name === 'root' ? 0 : undefined);
 }
 
 function idIn(entries: string, name: string): number | undefined {

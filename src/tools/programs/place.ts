@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { byteText } from '../../shared/text/native-text.js';
-import { isClosedToNobody } from '../subcommands/closed-to-nobody.js';
+import { hasNobody, isClosedToNobody } from '../subcommands/closed-to-nobody.js';
 import { directoryConfiguration, proxyConfiguration, ServeError } from '../subcommands/serve-text.js';
 import type { ServerOptions } from './options.js';
 
@@ -40,7 +40,7 @@ export function makePlace(options: ServerOptions, port: number): Place {
   mkdirSync(`${folder}/logs`);
   const file = `${folder}/sluice.conf`;
   writeFileSync(file, text, 'latin1');
-  const closed = options.directory !== undefined && isClosedToNobody(byteText(resolve(options.directory)));
+  const closed = !hasNobody() || (options.directory !== undefined && isClosedToNobody(byteText(resolve(options.directory))));
   return {
     args: ['-p', prefix === undefined ? `${folder}/` : `${resolve(prefix)}/`, '-c', file],
     file,

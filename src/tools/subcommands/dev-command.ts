@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { type FSWatcher, mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { programAgain } from '../../master/processes/program-again.js';
 import { writeFresh } from '../../shared/files/state-file.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ServerStart, SubcommandValues } from './command.js';
@@ -57,7 +58,7 @@ async function follow(files: WatchedFiles, test: () => Promise<string>, report: 
 /** What a test of the configuration says in a process of its own, which runs the modules; empty when it is in order. */
 function tested(args: readonly string[]): Promise<string> {
   return new Promise((done) => {
-    execFile(process.execPath, [process.argv[1]!, ...args], { encoding: 'latin1' }, (error, _out, text) => {
+    execFile(process.execPath, [...programAgain(), ...args], { encoding: 'latin1' }, (error, _out, text) => {
       done(error === null ? '' : text || `${error.message}\n`);
     });
   });

@@ -6,8 +6,9 @@ import { EXIT } from '../../master/command-line/exit-codes.js';
 import { defaultPlaces } from '../../master/command-line/places.js';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { errnoText } from '../../shared/system/errno.js';
+import { IS_EXECUTABLE } from '../../shared/system/executable.js';
 import { byteText } from '../../shared/text/native-text.js';
-import { isClosedToNobody } from './closed-to-nobody.js';
+import { hasNobody, isClosedToNobody } from './closed-to-nobody.js';
 import type { ServerStart, SubcommandOption, SubcommandValues } from './command.js';
 import { directoryConfiguration, proxyConfiguration, ServeError, type ServeOptions } from './serve-text.js';
 
@@ -78,7 +79,8 @@ async function serve(
 
 /** The media types that are shipped, beside the default configuration. */
 export function mediaTypes(): string {
-  const { prefix, conf } = defaultPlaces(false);
+  // A single executable brings them with it; its default configuration is somebody's own.
+  const { prefix, conf } = defaultPlaces(IS_EXECUTABLE);
   const folder = (conf.startsWith('/') ? conf : prefix + conf).replace(/[^/]*$/, '');
   return readFileSync(fsPath(`${folder}mime.types`), 'latin1');
 }
@@ -132,7 +134,10 @@ function start(text: string, what: string, directory: string | undefined): Serve
   mkdirSync(`${prefix}/logs`);
   writeFileSync(`${prefix}/sluice.conf`, text, 'latin1');
   let globals = 'daemon off; configuration_history off;';
-  if (directory !== undefined && isClosedToNobody(directory)) {
+  if (!hasNobody()) {
+    process.stderr.write('sluice: this machine has no user nobody, so the workers stay root\n');
+    globals += ' user root;';
+  } else if (directory !== undefined && isClosedToNobody(directory)) {
     process.stderr.write(`sluice: ${what} is closed to the user nobody, so the workers stay root\n`);
     globals += ' user root;';
   }
