@@ -164,8 +164,8 @@ export function prepare(command, dir, conf) {
 }
 
 /**
- * Starts a server on a core (or on several, as `taskset` takes them), or with null on all of them; resolves with the master's process id once
- * it accepts connections.
+ * Starts a server on a core (or on several, as `taskset` takes them), or with null on all of them; resolves with the master's process id
+ * once it accepts connections.
  * @param {string[]} command
  * @param {string} dir
  * @param {number | string | null} core

@@ -14,6 +14,7 @@ const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string
   'tools/subcommands/serve-command.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
   'tools/programs/place.ts': [3, 'a configuration in a folder of its own, by mkdtemp'],
   'tools/subcommands/dev-command.ts': [1, 'a folder of its own, by mkdtemp'],
+  'tools/subcommands/bundle.ts': [1, 'bundles in the folder that the command line names'],
   'tools/subcommands/test-command.ts': [1, 'the report that the command line names'],
   'shared/files/state-file.ts': [1, 'the rule itself'],
   'shared/files/others-link.ts': [3, 'opens what root follows no link of another user to'],

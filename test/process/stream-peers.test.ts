@@ -1,18 +1,16 @@
 // Programs that others wrote, through `stream`. Each is skipped where it is not installed.
-import { type ChildProcess, execFileSync, execFile as execFileWithCallback, spawn } from 'node:child_process';
+import { execFileSync, execFile as execFileWithCallback } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { WebSocket, WebSocketServer } from 'ws';
 import { certs } from '../support/certs.js';
 import { startDatagramBackend } from '../support/datagrams.js';
-import { reservePort } from '../support/ports.js';
+import { psqlCommand, startPostgres, withoutPostgres } from '../support/postgres.js';
+import { find, makeFolder, missing, reservedPort, startProgram } from '../support/programs.js';
 import { startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -20,83 +18,16 @@ const execFile = promisify(execFileWithCallback);
 
 const streamConf = (stream: string, main = ''): string => `${main}\nevents { worker_connections 4096; }\nstream {\n${stream}\n}\n`;
 
-/** Where a program is, or undefined. */
-function find(name: string, ...folders: readonly string[]): string | undefined {
-  return [...folders, '/usr/bin', '/usr/sbin', '/usr/local/bin'].map((folder) => join(folder, name)).find((path) => existsSync(path));
-}
-
-/** What `skip` says: the names of the programs that are not there. */
-function missing(programs: Readonly<Record<string, string | undefined>>): string | false {
-  const names = Object.entries(programs).flatMap(([name, path]) => (path === undefined ? [name] : []));
-  return names.length > 0 && `${names.join(' and ')} not installed`;
-}
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connectTcp(port, '127.0.0.1', () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.once('error', () => done(false));
-  });
-
-/** Starts a program that listens on a port, and ends it with the test. */
-async function startProgram(t: Test, port: number, command: string, args: readonly string[], options: object = {}): Promise<ChildProcess> {
-  const child = spawn(command, args, { stdio: 'ignore', ...options });
-  const ended = once(child, 'exit');
-  t.teardown(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  await waitFor(() => accepts(port), { what: `${command} to listen` });
-  return child;
-}
-
-function makeFolder(t: Test, uid?: number): string {
-  const dir = mkdtempSync(join(tmpdir(), 'peer-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  chmodSync(dir, 0o700);
-  if (uid !== undefined) {
-    chownSync(dir, uid, uid);
-  }
-  return dir;
-}
-
-const reservedPort = async (t: Test): Promise<number> => {
-  const { port, release } = await reservePort();
-  t.teardown(release);
-  return port;
-};
-
-const POSTGRES = ['17', '16', '15', '14'].map((version) => `/usr/lib/postgresql/${version}/bin`);
-const postgres = { initdb: find('initdb', ...POSTGRES), postgres: find('postgres', ...POSTGRES), psql: find('psql') };
-
-t.test('PostgreSQL with psql', { skip: missing(postgres) }, async (t) => {
-  // PostgreSQL refuses to run as root.
-  const nobody = process.getuid?.() === 0 ? 65534 : undefined;
-  const as = nobody === undefined ? {} : { uid: nobody, gid: nobody };
-  const dir = makeFolder(t, nobody);
-  const port = await reservedPort(t);
-  const locale = { env: { ...process.env, LC_ALL: 'C', HOME: dir } };
-  await execFile(postgres.initdb!, ['-D', `${dir}/data`, '-A', 'trust', '-U', 'tester', '-N'], { ...as, ...locale, cwd: dir });
-  const flags = ['-D', `${dir}/data`, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-F'];
-  await startProgram(t, port, postgres.postgres!, flags, { ...as, ...locale, cwd: dir });
+t.test('PostgreSQL with psql', { skip: withoutPostgres }, async (t) => {
+  const port = await startPostgres(t);
   const s = await startServer(t, { conf: streamConf(`server { listen 127.0.0.1:%%PORT_0%%; proxy_pass 127.0.0.1:${port}; }`) });
   const psql = async (...commands: readonly string[]): Promise<string> => {
     const args = ['-X', '-q', '-A', '-t', '-h', '127.0.0.1', '-p', String(s.port(0)), '-U', 'tester', 'postgres'];
-    const { stdout } = await execFile(postgres.psql!, [...args, ...commands.flatMap((command) => ['-c', command])], {
+    const { stdout } = await execFile(psqlCommand!, [...args, ...commands.flatMap((command) => ['-c', command])], {
       maxBuffer: 64 * 1024 * 1024,
     });
     return stdout.trim();
   };
-  await waitFor(
-    () =>
-      psql('SELECT 1').then(
-        (text) => text === '1',
-        () => false,
-      ),
-    { what: 'the database' },
-  );
   t.equal(await psql('CREATE TABLE n AS SELECT generate_series(1, 100000) AS i', 'SELECT sum(i) FROM n'), '5000050000');
   t.equal((await psql('SELECT i FROM n ORDER BY i')).split('\n').length, 100_000, 'a long answer');
   t.equal((await psql("SELECT repeat('x', 5000000)")).length, 5_000_000, 'a large one');

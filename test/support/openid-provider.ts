@@ -19,6 +19,8 @@ export interface ProviderOptions {
   readonly idTokenTtl?: number;
   readonly refreshTokens?: boolean;
   readonly pkceRequired?: boolean;
+  /** Types of grants that the client has besides. */
+  readonly grants?: readonly string[];
   /** Milliseconds by which its clock is ahead. */
   readonly clockOffset?: number;
   /** Users see a form. */
@@ -87,7 +89,7 @@ export class OpenIdProvider {
       ...(options.clientKeys === undefined ? {} : { jwks: { keys: options.clientKeys } }),
       redirect_uris: options.redirectUris,
       post_logout_redirect_uris: options.postLogoutUris ?? [],
-      grant_types: ['authorization_code', 'refresh_token'],
+      grant_types: ['authorization_code', 'refresh_token', ...(options.grants ?? [])],
       ...(options.backchannelLogoutUri === undefined
         ? {}
         : { backchannel_logout_uri: options.backchannelLogoutUri, backchannel_logout_session_required: true }),

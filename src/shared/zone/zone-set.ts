@@ -101,7 +101,10 @@ export class ZoneSet {
     });
   }
 
-  /** No process works with the plan. Removes the files of zones that no other plan has; those that cannot be removed now go with the next. */
+  /**
+   * No process works with the plan. Removes the files of zones that no other plan has; those that cannot be removed now go with the next
+   * one's.
+   */
   retire(plan: ZonePlan): void {
     if (plan === this.#current || !this.#plans.delete(plan)) {
       return;

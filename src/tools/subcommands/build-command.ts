@@ -1,10 +1,11 @@
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../../master/command-line/exit-codes.js';
 import { nativeText } from '../../shared/text/native-text.js';
+import { makeBundles } from './bundle.js';
 import type { SubcommandValues } from './command.js';
-import { configuredFiles } from './configured-files.js';
+import { configuredFiles, importedModules } from './configured-files.js';
+import { packageBeside } from './package-beside.js';
 import { serverOptions } from './server-options.js';
 
 /** The part of the package typescript that is used. It is the user's own, so that nothing here depends on it. */
@@ -22,18 +23,31 @@ interface Compiler {
 }
 
 /**
- * `sluice build`: checks the types of the TypeScript modules that a configuration imports, with the compiler that is installed beside them.
- * Serving takes types off without a look. Exit code 1: there are errors.
+ * `sluice build`: checks the types of the TypeScript modules that a configuration imports, with the compiler that is installed beside them;
+ * serving takes types off without a look. `--bundle FOLDER` then makes one file of each module. Exit code 1: there are errors.
  */
-export function runBuildCommand(values: SubcommandValues): number {
-  const { confPrefix } = serverOptions(values, undefined);
-  const folder = nativeText(confPrefix);
+export async function runBuildCommand(values: SubcommandValues): Promise<number> {
+  const { bundle, external } = values;
+  if (external !== undefined && bundle === undefined) {
+    process.stderr.write('sluice: build: "--external" says what a bundle leaves out: name its folder, by "--bundle FOLDER"\n');
+    return EXIT.USAGE;
+  }
+  const folder = nativeText(serverOptions(values, undefined).confPrefix);
+  const checked = checkTypes(values, folder);
+  return checked === EXIT.OK && typeof bundle === 'string'
+    ? makeBundles(importedModules(values), bundle, listOf(external), folder)
+    : checked;
+}
+
+const listOf = (value: SubcommandValues[string]): readonly string[] => (typeof value === 'string' ? value.split(',') : []);
+
+function checkTypes(values: SubcommandValues, folder: string): number {
   const files = configuredFiles(values).filter((file) => /\.[cm]?ts$/.test(file));
   if (files.length === 0) {
     process.stdout.write('sluice: build: the configuration imports no TypeScript\n');
     return EXIT.OK;
   }
-  const ts = compiler(files, folder);
+  const ts = packageBeside('typescript', files, folder) as Compiler | undefined;
   if (ts === undefined) {
     process.stderr.write(
       `sluice: build: types are checked by the package typescript, which is not there: run \`npm install --save-dev typescript\` in ${folder}\n`,
@@ -47,18 +61,6 @@ export function runBuildCommand(values: SubcommandValues): number {
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
   process.stdout.write(`${many(diagnostics.length, 'error')} in ${many(files.length, 'file')}\n`);
   return diagnostics.length === 0 ? EXIT.OK : EXIT.NO;
-}
-
-/** The compiler as the modules' folders, or the configuration's, would find it. */
-function compiler(files: readonly string[], folder: string): Compiler | undefined {
-  for (const place of new Set([...files.map((file) => `${dirname(file)}/`), folder])) {
-    try {
-      return createRequire(`${place}x.js`)('typescript') as Compiler;
-    } catch {
-      // Perhaps the next folder has it.
-    }
-  }
-  return undefined;
 }
 
 /** The options of the tsconfig.json that stands beside or above; else strict ones. Our types are found wherever the server is installed. */

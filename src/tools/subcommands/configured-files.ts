@@ -5,8 +5,35 @@ import { lintConfiguration } from '../lint/lint.js';
 import type { SubcommandValues } from './command.js';
 import { serverOptions } from './server-options.js';
 
+/** A module that a configuration imports. */
+export interface ImportedModule {
+  /** As the directive names it. */
+  readonly name: string;
+  readonly file: string;
+}
+
 /** The files of the configuration, and the modules that it imports with theirs; as far as they can be read. */
 export function configuredFiles(values: SubcommandValues): string[] {
+  const { entry, read, scripts, folders } = readConfiguration(values);
+  return [...new Set([entry, ...read, ...scriptFiles(scripts, folders)])].map(nativeText);
+}
+
+/** The modules that `js_import` names; those that are not there are left out. */
+export function importedModules(values: SubcommandValues): ImportedModule[] {
+  const { scripts, folders } = readConfiguration(values);
+  return [...new Set(scripts)].flatMap((name) => {
+    const [file] = scriptFiles([name], folders);
+    return file === undefined ? [] : [{ name: nativeText(name), file: nativeText(file) }];
+  });
+}
+
+/** The main file and all that it includes, the names that `js_import` has there, and where these are looked for. */
+function readConfiguration(values: SubcommandValues): {
+  readonly entry: string;
+  readonly read: readonly string[];
+  readonly scripts: readonly string[];
+  readonly folders: readonly string[];
+} {
   const options = serverOptions(values, undefined);
   const sources = diskSources(options);
   try {
@@ -32,5 +59,5 @@ export function configuredFiles(values: SubcommandValues): string[] {
       }
     }
   }
-  return [...new Set([options.entry, ...sources.order, ...scriptFiles(scripts, [...folders, options.confPrefix])])].map(nativeText);
+  return { entry: options.entry, read: sources.order, scripts, folders: [...folders, options.confPrefix] };
 }

@@ -49,8 +49,12 @@ export const subcommands: readonly Subcommand[] = [
   },
   {
     name: 'build',
-    describe: 'check the types of the TypeScript that a configuration imports',
-    options: SERVER,
+    describe: 'check the types of the TypeScript that a configuration imports, and bundle its modules',
+    options: [
+      ...SERVER,
+      { name: 'bundle', describe: 'make one file of each module and all that it imports, in this folder' },
+      { name: 'external', describe: 'packages that stay outside, NAME[,NAME...]' },
+    ],
     run: async (values) => (await import('./build-command.js')).runBuildCommand(values),
   },
   {

@@ -168,6 +168,8 @@ export class ModuleLoader {
       const module = { exports: loaded.exports };
       run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file));
       loaded.exports = module.exports;
+      // What a bundler has made of an ES module says so.
+      loaded.esModule ||= loaded.exports?.__esModule === true;
     } catch (error) {
       this.#modules.delete(file);
       throw error;

@@ -410,7 +410,7 @@ function isOurs(error: unknown): boolean {
 /** Lines of a stack that are longer than this are no places in files. */
 const LONGEST_FRAME = 1024;
 
-/** An exception as the error log shows it: the message, and the stack without Node's own frames and ours. */
+/** An exception as the error log shows it: the message, the stack without Node's own frames and ours, and what it says of its causes. */
 export function exceptionText(error: unknown): string {
   const stack = stackOf(error);
   // What a client has sent may stand in the message, and look like a place in a file.
@@ -418,7 +418,26 @@ export function exceptionText(error: unknown): string {
   const at = stack.indexOf(message);
   const start = at === -1 ? 0 : at + message.length;
   const frames = stack.slice(start).split('\n').filter(isScripts).map(shownFrame);
-  return stack.slice(0, start) + frames.join('\n');
+  return stack.slice(0, start) + frames.join('\n') + causesOf(error);
+}
+
+/** So many causes of an exception are logged, each up to a length. */
+const MOST_CAUSES = 3;
+const LONGEST_CAUSE = 500;
+
+/** The `cause` of an error, and that one's: without it, nobody knows why a `fetch failed`. */
+function causesOf(error: unknown): string {
+  let text = '';
+  try {
+    let { cause } = error as Error;
+    for (let left = MOST_CAUSES; left > 0 && cause instanceof Error; left--) {
+      text += `\n    caused by ${String(cause).slice(0, LONGEST_CAUSE)}`;
+      ({ cause } = cause);
+    }
+  } catch {
+    // Whoever made the error may do anything when it is asked.
+  }
+  return text;
 }
 
 const isScripts = (line: string): boolean =>
