@@ -189,6 +189,9 @@ function requestPeerButton(group: string, { id, server, state }: Peer, ask: Ask)
 
 const sum = (all: readonly { readonly responses: number }[]): number => all.reduce((total, { responses }) => total + responses, 0);
 
+/** Which entries are purged by what. */
+const MEANT: Readonly<Record<string, string>> = { key: 'with the key', prefix: 'whose keys begin with', tag: 'with the tag' };
+
 /** Caches. */
 export function cachesPart(ask: Ask): Part {
   const { root, note, body } = section('caches', 'Caches');
@@ -199,20 +202,26 @@ export function cachesPart(ask: Ask): Part {
     'No caches.',
   );
   const choice = el('select', { 'aria-label': 'Cache' }) as HTMLSelectElement;
-  const key = el('input', {
+  const by = el(
+    'select',
+    { 'aria-label': 'What to purge by' },
+    ...['key', 'prefix', 'tag'].map((word) => el('option', {}, word)),
+  ) as HTMLSelectElement;
+  const text = el('input', {
     type: 'text',
-    'aria-label': 'Key to purge',
-    placeholder: 'key, such as http://app/page',
+    'aria-label': 'Text to purge by',
+    placeholder: 'such as http://app/page',
     required: '',
   }) as HTMLInputElement;
-  const form = el('form', { class: 'purge' }, choice, key, el('button', {}, 'Purge a key'));
+  const soft = el('input', { type: 'checkbox' }) as HTMLInputElement;
+  const form = el('form', { class: 'purge' }, choice, by, text, el('label', {}, soft, ' keep as stale'), el('button', {}, 'Purge'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     ask({
-      title: 'Purge this key?',
-      text: `The entry ${key.value} of cache ${choice.value} is removed.`,
+      title: 'Purge the cache?',
+      text: `Entries of cache ${choice.value} ${MEANT[by.value]} ${text.value} are ${soft.checked ? 'stale from now on' : 'removed'}.`,
       yes: 'Purge',
-      change: { action: 'purge', cache: choice.value, key: key.value },
+      change: { action: 'purge', cache: choice.value, [by.value]: text.value, soft: soft.checked },
     });
   });
   body.append(table.root, form);

@@ -107,6 +107,9 @@ function fill(folder, entries) {
   }
   for (let i = 0; i < entries; i++) {
     const key = `/e/${i}`;
-    writeFileSync(cacheFilePath(folder, [1, 2], md5Hex(key)), Buffer.concat([encodeHeader({ key, ...common, ...rest }, tableCrc), tail]));
+    writeFileSync(
+      cacheFilePath(folder, [1, 2], md5Hex(key)),
+      Buffer.concat([encodeHeader({ key, tags: '', ...common, ...rest }, tableCrc), tail]),
+    );
   }
 }

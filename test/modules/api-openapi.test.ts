@@ -88,6 +88,7 @@ t.test('the description has the routes of the API, and no others', { skip }, asy
     routes.set(`${path}/upstreams/{name}/servers/{id}`, ['delete', 'get', 'patch']);
     t.ok(block);
   }
+  routes.set('/{version}/http/caches/{name}/purge', ['post']);
   routes.set('/{version}/js', ['get']);
   const described = Object.entries(document.paths).map(([path, operations]) => [
     path,

@@ -35,7 +35,7 @@ async function start(t: Test): Promise<{ s: Server; stopSecond: () => void }> {
     conf: `worker_processes 2;\n${serverConf(
       `location /dashboard/ { dashboard write=on; }
       location / { proxy_pass http://app; health_check interval=1s; }
-      location /cached { proxy_pass http://app; proxy_cache pages; proxy_cache_valid 1m; proxy_cache_key $uri; }
+      location /cached { proxy_pass http://app; proxy_cache pages; proxy_cache_tag page; proxy_cache_valid 1m; proxy_cache_key $uri; }
       location /secret { deny all; }
       location /files { root %%DIR%%; client_max_body_size 9; }
       location /api { api write=on; }`,
@@ -100,6 +100,13 @@ t.test('changes', { skip }, async (t) => {
   t.match(await told({ action: 'purge', cache: 'pages', key: '/cached/a' }), { done: true });
   t.match(await told({ action: 'purge', cache: 'pages', key: '/cached/a' }), { done: false });
   t.match(await told({ action: 'purge', cache: 'none', key: '/' }), { done: false });
+  await httpGet(s, '/cached/b');
+  await httpGet(s, '/cached/c');
+  t.match(await told({ action: 'purge', cache: 'pages', prefix: '/cached/', soft: true }), { done: true, text: '2 entries became stale' });
+  t.match(await told({ action: 'purge', cache: 'pages', tag: 'page' }), { done: true, text: '2 entries removed' });
+  for (const wrong of [{ prefix: '' }, { tag: '' }, {}, { key: 'a', tag: 'b' }, { key: 1 }, { key: 'a', soft: 'yes' }]) {
+    t.match(await told({ action: 'purge', cache: 'pages', ...wrong }), { done: false }, JSON.stringify(wrong));
+  }
 });
 
 t.test('the history goes on over a reload', { skip }, async (t) => {

@@ -2,6 +2,7 @@ import { diagnosticDetail } from '../../shared/config/errors.js';
 import { argPosition, type Pos } from '../../shared/config/language/ast.js';
 import type { Sources } from '../../shared/config/sources.js';
 import { deadAccessRule, errorLogOff, returnBeforeAccess } from './access-rules.js';
+import { openPurge, tagsOfRequest, tagsWithoutCache } from './cache-rules.js';
 import { lostHeaders, twoCacheControls } from './header-rules.js';
 import { aliasSlash, evilIf, ifFile, patternWithoutTilde, unreachable } from './location-rules.js';
 import { bareDot, endInside, slowPattern } from './pattern-rules.js';
@@ -34,6 +35,9 @@ export const rules: readonly Rule[] = [
   deadAccessRule,
   returnBeforeAccess,
   missingResolver,
+  tagsWithoutCache,
+  tagsOfRequest,
+  openPurge,
   noDefaultServer,
   oddServerName,
   plainHttps,

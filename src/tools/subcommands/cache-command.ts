@@ -1,10 +1,20 @@
 import { EXIT } from '../../master/command-line/exit-codes.js';
+import { runningMaster } from '../../master/processes/pid-file.js';
 import { ConfigErrors } from '../../shared/config/configuration.js';
-import { runCacheRequest } from '../../worker/cache/shell.js';
+import { type RunningIndex, runCacheRequest } from '../../worker/cache/shell.js';
 import { loadConfiguration } from '../configuration.js';
 import type { SubcommandValues } from './command.js';
+import { zonesFolder } from './in-zones.js';
+import { readZone } from './read-counters.js';
 import { serverOptions, textValue } from './server-options.js';
 import { shownText } from './shown-text.js';
+
+/** How the caches of the server are worked with that has this pid file; undefined where there is none, or not for this user. */
+function runningIndex(pidFile: string): RunningIndex {
+  const master = runningMaster(pidFile);
+  const found = master === undefined ? undefined : zonesFolder(master);
+  return (zone, work) => (found === undefined ? undefined : readZone(found.folder, found.uid, zone, work));
+}
 
 const ACTIONS = ['list', 'inspect', 'purge'] as const;
 
@@ -18,10 +28,18 @@ export async function runCacheCommand(values: SubcommandValues): Promise<number>
   const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`, 'latin1');
   try {
     const options = serverOptions(values, undefined);
-    const { zones } = await loadConfiguration(options);
+    const { zones, process: conf } = await loadConfiguration(options);
     return runCacheRequest(
       zones,
-      { action, zone: textValue(values, 'zone'), key: textValue(values, 'key'), prefix: textValue(values, 'prefix') },
+      {
+        action,
+        zone: textValue(values, 'zone'),
+        key: textValue(values, 'key'),
+        prefix: textValue(values, 'prefix'),
+        tag: textValue(values, 'tag'),
+        soft: values.soft === true,
+      },
+      runningIndex(conf.pid),
       print,
     );
   } catch (error) {

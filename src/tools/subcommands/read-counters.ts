@@ -15,7 +15,7 @@ export function readCounters(directory: string, uid: number): WorkerTotals[] | u
   return readZone(directory, uid, counterZone, (counters) => counters.perWorker().filter(({ worker }) => worker !== NOBODY));
 }
 
-/** Reads a zone of a running service from outside, in the same way; after a reload that made the zone anew, the newest one. */
+/** Works with a zone of a running service from outside, in the same way; after a reload that made the zone anew, the newest one. */
 export function readZone<Z, D, T>(directory: string, uid: number, ref: ZoneRef<Z, D>, read: (zone: Z) => T): T | undefined {
   return withRights(process.geteuid?.() === 0 ? uid : undefined, () => {
     const begin = `${zoneFileName(ref.name)}-`;

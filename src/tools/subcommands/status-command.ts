@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { EXIT } from '../../master/command-line/exit-codes.js';
 import { readRecord, type ServiceRecord } from '../../master/history/record.js';
 import { runningMaster } from '../../master/processes/pid-file.js';
 import { ConfigErrors, type Configuration } from '../../shared/config/configuration.js';
-import { fsPath } from '../../shared/files/fs-path.js';
 import { beganAt, processStat } from '../../shared/system/process-stat.js';
-import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { counterZone, type WorkerTotals } from '../../shared/zone/counters.js';
 import { acmeZone, type OrderReport } from '../../worker/acme/acme-zone.js';
@@ -15,6 +12,7 @@ import type { AcmeZoneRef } from '../../worker/acme/settings.js';
 import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
 import { type FoundServer, findServer } from './found-server.js';
+import { inZones } from './in-zones.js';
 import { readCounters, readZone } from './read-counters.js';
 import { serverOptions } from './server-options.js';
 import { shownText } from './shown-text.js';
@@ -257,24 +255,4 @@ function childrenOf(master: number): Process[] {
     }
   }
   return found.sort((a, b) => a.pid - b.pid);
-}
-
-/**
- * Reads the shared zones of a master, which keeps a file in their folder open, by the folder and the user who owns it. Undefined where
- * others may not look.
- */
-function inZones<T>(master: number, read: (folder: string, uid: number) => T): T | undefined {
-  try {
-    for (const descriptor of readdirSync(`/proc/${master}/fd`)) {
-      const path = byteText(readlinkSync(`/proc/${master}/fd/${descriptor}`));
-      if (!/\/sluice-[A-Za-z0-9]{6}\/owner$/.test(path)) {
-        continue;
-      }
-      const folder = dirname(path);
-      return read(folder, statSync(fsPath(folder)).uid);
-    }
-  } catch {
-    // A process of another user.
-  }
-  return undefined;
 }

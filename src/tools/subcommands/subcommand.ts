@@ -98,6 +98,8 @@ export const subcommands: readonly Subcommand[] = [
       { name: 'zone', describe: 'one cache only, by the name of its keys_zone' },
       { name: 'key', describe: 'the entry with this key, and its variants' },
       { name: 'prefix', describe: 'all entries whose keys begin so' },
+      { name: 'tag', describe: 'all entries with this tag, or with one of several' },
+      { name: 'soft', describe: 'purge: keep the entries, which are stale from now on', flag: true },
     ],
     run: async (values) => (await import('./cache-command.js')).runCacheCommand(values),
   },

@@ -9,6 +9,7 @@ import { type DiskCache, diskSize } from '../cache/disk-cache.js';
 import { fileLength } from '../cache/file-format.js';
 import type { IndexRow } from '../cache/index-zone.js';
 import { isEntryName, tempOwner } from '../cache/path.js';
+import { splitTags } from '../cache/tags.js';
 import { cacheFiles, lookAt } from '../cache/walk.js';
 import { md5Hex } from '../digest/md5.js';
 import { runHelper, type Step } from './helper.js';
@@ -112,9 +113,9 @@ function readFile(path: string, name: string, log: Logger, foreign: string[]): I
     remove(path);
     return undefined;
   }
-  const { key } = found.entry;
+  const { key, tags } = found.entry;
   const main = md5Hex(key);
-  return { hash: name, key, main: main === name ? null : main, size: diskSize(fileLength(found)) };
+  return { hash: name, key, main: main === name ? null : main, size: diskSize(fileLength(found)), tags: splitTags(tags) };
 }
 
 /** Temporary files of dead processes in the folders of `*_temp_path`. */

@@ -4,9 +4,12 @@ import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
-import type { Pace } from '../cache/cache-def.js';
+import { monotonicMs } from '../../shared/zone/monotonic.js';
+import type { CacheDef, Pace } from '../cache/cache-def.js';
 import type { DiskCache } from '../cache/disk-cache.js';
-import { readHeader } from '../cache/walk.js';
+import { endPurges } from '../cache/purge.js';
+import { type Purge, purgeText } from '../cache/purge-text.js';
+import { FILE, PurgeWork } from '../cache/purge-work.js';
 import { runHelper, type Step } from './helper.js';
 import { makeLoader } from './loader.js';
 
@@ -15,13 +18,18 @@ const LONGEST = 10_000;
 const SHORTEST = 500;
 /** An index that nobody has filled for so long (milliseconds) is filled by the manager: its zone was lost. */
 const UNLOADED = 60_000;
+/** Where nobody asked for a purger, purges are looked at that a worker has not ended for so long (milliseconds). */
+const PATIENCE = 5000;
+/** What `purger=on` has by default. */
+const DEFAULT_PACE: Pace = { files: 10, sleep: 50, threshold: 50 };
+const isSwept = ({ purger, sync }: CacheDef): boolean => purger !== undefined || sync;
 
 /** The process that keeps caches within their limits. nginx: ngx_cache_manager_process_handler. */
 export function serveManager(worker: WorkerProcess): Server {
   return runHelper(
     worker,
     ({ caches, folders }) =>
-      caches.flatMap((cache) => [manage(cache, worker.log, folders), ...(cache.index.def.purger === undefined ? [] : [sweep(cache)])]),
+      caches.flatMap((cache) => [manage(cache, worker.log, folders), ...(isSwept(cache.index.def) ? [sweep(cache)] : [])]),
     () => {},
   );
 }
@@ -107,45 +115,35 @@ function untilNext(cache: DiskCache, size: number): number {
   return Math.max(SHORTEST, Math.min(LONGEST, oldest + def.inactive * 1000 - Date.now() + 1));
 }
 
-/** Deletes what wildcard purges left. */
+/** Makes what is left of purges whose maker has ended. */
 function sweep(cache: DiskCache): Step {
   const { index } = cache;
-  const pace = index.def.purger as Pace;
-  let queue: string[] = [];
-  let current: [prefix: string, before: number] | undefined;
+  const pace = index.def.purger ?? DEFAULT_PACE;
+  const patience = index.def.purger === undefined ? PATIENCE : 0;
+  let known: Purge | undefined;
+  let since = 0;
+  let work: PurgeWork | undefined;
   return () => {
-    if (current === undefined) {
-      current = index.nextSweep();
-      if (current === undefined) {
-        return SHORTEST;
-      }
-      queue = index.withPrefix(current[0]);
+    const purge = index.nextSweep();
+    if (purge === undefined) {
+      known = work = undefined;
+      return SHORTEST;
     }
-    const started = Date.now();
-    const gone: string[] = [];
-    while (gone.length < pace.files && queue.length > 0 && Date.now() - started < pace.threshold) {
-      const hash = queue.pop()!;
-      gone.push(hash);
-      // What came in after the purge stays.
-      const header = readHeader(cache.pathOf(hash));
-      if (header !== undefined && header.date > current[1]) {
-        gone.pop();
-      } else {
-        cache.deleteFile(hash);
-      }
+    if (purge.at !== known?.at || purgeText(purge) !== purgeText(known)) {
+      known = purge;
+      since = monotonicMs();
+      work = undefined;
     }
-    const finished = queue.length === 0 ? current : undefined;
-    if (finished !== undefined) {
-      current = undefined;
+    if (monotonicMs() - since < patience) {
+      return SHORTEST;
     }
-    cache.submit(() => {
-      for (const hash of gone) {
-        index.remove(hash);
-      }
-      if (finished !== undefined) {
-        index.endSweep(finished[0], finished[1]);
-      }
-    });
+    // What came in after the purge stays.
+    work ??= new PurgeWork(cache, [purge], true);
+    if (work.step(pace.files * FILE, pace.threshold)) {
+      const { entries } = work;
+      work = undefined;
+      cache.submit(() => endPurges(cache, [purge], entries));
+    }
     return pace.sleep;
   };
 }

@@ -37,6 +37,7 @@ export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSett
   cacheUseStale: inherit<number>(FailureType.OFF),
   cacheBackgroundUpdate: inherit(false),
   cacheRevalidate: inherit(false),
+  cacheTag: inherit<readonly ComplexValue<Request>[]>([]),
   cachePurge: inherit<PurgeRule>(null),
   cachePurgeTarget: own<PurgeTarget | undefined>(undefined),
   cacheConvertHead: inherit(true),
@@ -95,6 +96,15 @@ const valid: Row['set'] = (conf, node, ctx) => {
   conf.cacheValid = [...(conf.cacheValid ?? []), ...statuses.map((status) => ({ status, seconds }))];
 };
 
+const tag: Row['set'] = (conf, node, ctx) => {
+  const { args } = node;
+  const off = args.length === 1 && args[0] === 'off';
+  if (conf.cacheTag !== undefined && (off || conf.cacheTag.length === 0)) {
+    ctx.reject('is duplicate');
+  }
+  conf.cacheTag = off ? [] : [...(conf.cacheTag ?? []), ...args.map((text) => ctx.complex(text))];
+};
+
 // Conditions as nginx sells it, or one of the two forms of ngx_cache_purge.
 const purge =
   (family: CacheFamily): Row['set'] =>
@@ -146,6 +156,7 @@ export function cacheDirectives(family: CacheFamily): { readonly [name: string]:
     [`${family}_cache_background_update`]: { in: ANYWHERE, args: 'flag', set: flag('cacheBackgroundUpdate') },
     [`${family}_cache_revalidate`]: { in: ANYWHERE, args: 'flag', set: flag('cacheRevalidate') },
     [`${family}_cache_purge`]: { in: ANYWHERE, args: { min: 1 }, set: purge(family) },
+    [`${family}_cache_tag`]: { in: ANYWHERE, args: { min: 1 }, set: tag },
     [`${family}_cache_convert_head`]: { in: ANYWHERE, args: 'flag', set: flag('cacheConvertHead') },
     [`${family}_cache_max_range_offset`]: { in: ANYWHERE, args: 1, set: offset('cacheMaxRangeOffset') },
   };

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, futimesSync, openSync, statSync, writeSync } from 'node:fs';
 import { Lru } from '../../shared/collection/lru.js';
 import { fsPath } from '../../shared/files/fs-path.js';
 import type { Logger } from '../../shared/log/error-log.js';
@@ -7,14 +7,18 @@ import { errnoCode, errnoText } from '../../shared/system/errno.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../shared/time/end-of-tick.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
+import { preciseMs } from '../../shared/zone/monotonic.js';
 import { md5Hex } from '../digest/md5.js';
 import { type Entry, readEntry } from './entry.js';
 import { type EntryHeader, encodeHeader } from './file-format.js';
 import type { CacheIndex, IndexRow } from './index-zone.js';
 import { LockWaiters } from './lock-waiters.js';
 import { cacheFilePath } from './path.js';
-import { type Purge, purgeText } from './purge-text.js';
-import { unlinkOurs, walkEntries } from './walk.js';
+import { type PurgedFile, purgeFile } from './purge-file.js';
+import type { Purged } from './purge-marks.js';
+import type { Purge } from './purge-text.js';
+import { splitTags } from './tags.js';
+import { unlinkOurs } from './walk.js';
 
 /** Bytes of small bodies that a process keeps in memory for each cache. */
 const HOT_BYTES = 64 * 1024 * 1024;
@@ -40,6 +44,8 @@ export class DiskCache implements TickTask {
   tellsPurges = false;
   /** The latest look-up found a file, but no entry in it. */
   foundUseless = false;
+  /** The process works with it no longer. */
+  closed = false;
   #uses = new Set<string>();
   /**
    * Counts the ticks in which files were looked at. All requests of one tick had arrived before it began,
@@ -110,6 +116,10 @@ export class DiskCache implements TickTask {
     let entry: Entry | string | undefined;
     try {
       entry = readEntry(path, fsPath(path));
+      if (typeof entry === 'string') {
+        // Somebody may just have been writing new times into it.
+        entry = readEntry(path, fsPath(path));
+      }
     } catch (error) {
       this.#log.log(CRIT, `open() "${path}" failed (${errnoText(error)})`);
       return undefined;
@@ -164,14 +174,18 @@ export class DiskCache implements TickTask {
     this.index.sql.submit(job);
   }
 
-  /** Notes a new file, gives the lock back, and deletes what had to give way. */
-  stored(row: IndexRow, lockHash: string, lockId: number): void {
+  /**
+   * Notes a new file with what was asked for at a moment of the monotonic clock, gives the lock back, and deletes what had to give way.
+   * What was purged meanwhile goes before anybody else may have the lock.
+   */
+  stored(row: IndexRow, asked: number, lockHash: string, lockId: number): void {
     let victims: string[] = [];
+    let purged: Purged = 'no';
     this.submit(
       () => {
         victims = [];
-        this.index.store(row, Date.now(), victims);
-        if (lockId !== 0) {
+        purged = this.index.store(row, Date.now(), asked, victims);
+        if (lockId !== 0 && purged === 'no') {
           this.index.unlock(lockHash, lockId);
         }
       },
@@ -179,9 +193,19 @@ export class DiskCache implements TickTask {
         for (const hash of victims) {
           this.deleteFile(hash);
         }
-        this.waiters.wake(lockHash);
+        if (purged === 'no') {
+          this.waiters.wake(lockHash);
+          return;
+        }
+        this.purgeEntry(row.hash, [{ what: 'key', text: row.key, soft: purged === 'soft', at: Date.now() }], false);
+        this.unlock(lockHash, lockId);
       },
     );
+  }
+
+  /** What was purged of an entry with these tags since a moment of the monotonic clock. */
+  purgedSince(key: string, tags: readonly string[], asked: number): Purged {
+    return this.index.marks.readSince(key, tags, asked);
   }
 
   unlock(hash: string, id: number): void {
@@ -191,10 +215,14 @@ export class DiskCache implements TickTask {
     );
   }
 
-  /** Writes new times into an entry's file, unless it is another file by now. nginx: ngx_http_file_cache_update_header. */
-  updateHeader(entry: Entry, header: EntryHeader): void {
+  /**
+   * Writes new times into an entry's file, unless it is another file by now. The backend was asked at a moment of the monotonic clock; what
+   * was purged since then stays stale. nginx: ngx_http_file_cache_update_header.
+   */
+  updateHeader(entry: Entry, header: EntryHeader, asked: number): void {
+    const tags = splitTags(header.tags);
     const bytes = encodeHeader(header, entry.tableCrc);
-    if (bytes === undefined || bytes.length !== entry.bodyStart) {
+    if (bytes === undefined || bytes.length !== entry.bodyStart || this.purgedSince(header.key, tags, asked) !== 'no') {
       return;
     }
     try {
@@ -202,6 +230,10 @@ export class DiskCache implements TickTask {
       try {
         if (entry.isFile(fstatSync(fd))) {
           writeSync(fd, bytes, 0, bytes.length, 0);
+          const made = this.madeAt(asked);
+          if (made !== undefined) {
+            futimesSync(fd, made, made);
+          }
         }
       } finally {
         closeSync(fd);
@@ -211,6 +243,18 @@ export class DiskCache implements TickTask {
         this.#log.log(CRIT, `open() "${entry.path}" failed (${errnoText(error)})`);
       }
     }
+    // One that was made in this very moment has perhaps looked at the file before.
+    if (this.purgedSince(header.key, tags, asked) !== 'no') {
+      this.purgeEntry(entry.path.slice(-32), [{ what: 'key', text: header.key, soft: true, at: Date.now() }], false);
+    }
+  }
+
+  /**
+   * The seconds since 1970 that the file of a response shows, where other machines have purges made; undefined: of no matter. It was asked
+   * for at a moment of the monotonic clock.
+   */
+  madeAt(asked: number): number | undefined {
+    return this.tellsPurges ? (Date.now() - Math.max(0, preciseMs() - asked)) / 1000 : undefined;
   }
 
   /** Deletes an entry's file, unless it is somebody else's. Returns whether it did. */
@@ -229,43 +273,22 @@ export class DiskCache implements TickTask {
     }
   }
 
-  /** Takes a key with all its variants off the cache. Returns whether there was anything. */
-  purgeKey(key: string): boolean {
-    this.tellPurge('key', key);
-    const main = md5Hex(key);
-    const hashes = [main, ...this.index.variantsOf(main)];
-    // Until the index knows all files, the files themselves say whose variants they are.
-    if (!this.index.state().loaded) {
-      walkEntries(this.index.def, (hash, header) => void (header.key === key && hashes.push(hash)));
-    }
-    return this.purgeFiles(hashes);
-  }
-
-  /** Has the other machines of the fleet make the same purge. */
-  tellPurge(what: Purge['what'], text: string): void {
-    if (this.tellsPurges) {
-      this.submit(() => this.index.notePurge(purgeText(what, text)));
-    }
-  }
-
-  /** Deletes these entries. Returns whether there was any. */
-  purgeFiles(hashes: readonly string[]): boolean {
-    let found = false;
-    for (const hash of hashes) {
-      if (this.deleteFile(hash)) {
-        found = true;
+  /** Makes purges at the file of an entry, if they mean it; `older`: and if it is not younger. */
+  purgeEntry(hash: string, purges: readonly Purge[], older: boolean): PurgedFile {
+    const path = this.pathOf(hash);
+    try {
+      return purgeFile(path, purges, older, this.#keeps);
+    } catch (error) {
+      if (errnoCode(error) !== 'ENOENT') {
+        this.#log.log(CRIT, `"${path}" cannot be purged (${errnoText(error)})`);
       }
+      return 'none';
     }
-    this.submit(() => {
-      for (const hash of hashes) {
-        this.index.remove(hash);
-      }
-    });
-    return found;
   }
 
   /** Stops timers; what was to be noted is noted. */
   close(): void {
+    this.closed = true;
     clearTimeout(this.#noting);
     if (this.#uses.size > 0) {
       this.#note();

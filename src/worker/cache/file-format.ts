@@ -5,13 +5,15 @@ import { crc32 } from 'node:zlib';
 //   16 valid until   24 seconds it may be served while it is refreshed   32 seconds it may be served in place of errors
 //   40 last modified (-1: none)   48 date of the response   56 bytes of the body   64 announced length (-1: none)
 //   72 status   74 status of a remembered error (0: a response)   76 checksum of the block checksums   80 lengths of the texts
-// The texts follow: key, Vary, variant, ETag, reason, and the head's lines.
+// The texts follow: key, Vary, variant, ETag, reason, and the head's lines. What the header has beyond them are the tags.
 
 /** Its last byte changes with the form of the files: a file of another form is no entry. */
 const MAGIC = Buffer.from('sluicec\x01', 'latin1');
 /** Bytes of the magic that all forms share. */
 const OURS = MAGIC.length - 1;
 const FIXED = 104;
+/** Texts whose lengths stand in the first part. */
+const COUNTED = 6;
 /** Bytes of the body that share one checksum. */
 export const BLOCK = 64 * 1024;
 /** The largest header that is written. */
@@ -42,6 +44,8 @@ export interface EntryHeader {
   readonly reason: string | undefined;
   /** Names and values of the head's lines by turns. */
   readonly lines: readonly string[];
+  /** Its tags, with a space between two. */
+  readonly tags: string;
 }
 
 /** The bytes of the block checksums of a body of this length. */
@@ -49,7 +53,7 @@ export const tableLength = (bodyLength: number): number => Math.ceil(bodyLength 
 
 /** Writes a header. `tableCrc` is the checksum of the block checksums. Returns undefined for one that is too large. */
 export function encodeHeader(entry: EntryHeader, tableCrc: number): Buffer | undefined {
-  const texts = [entry.key, entry.vary, entry.variant, entry.etag, entry.reason ?? '\0', entry.lines.join('\0')];
+  const texts = [entry.key, entry.vary, entry.variant, entry.etag, entry.reason ?? '\0', entry.lines.join('\0'), entry.tags];
   let length = FIXED;
   for (const text of texts) {
     length += text.length;
@@ -72,7 +76,9 @@ export function encodeHeader(entry: EntryHeader, tableCrc: number): Buffer | und
   bytes.writeUInt32LE(tableCrc, 76);
   let at = FIXED;
   for (let i = 0; i < texts.length; i++) {
-    bytes.writeUInt32LE(texts[i]!.length, 80 + i * 4);
+    if (i < COUNTED) {
+      bytes.writeUInt32LE(texts[i]!.length, 80 + i * 4);
+    }
     bytes.write(texts[i]!, at, 'latin1');
     at += texts[i]!.length;
   }
@@ -120,7 +126,7 @@ export function decodeHeader(bytes: Buffer): DecodedHeader | string {
   }
   const texts: string[] = [];
   let at = FIXED;
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < COUNTED; i++) {
     const end = at + bytes.readUInt32LE(80 + i * 4);
     texts.push(bytes.toString('latin1', at, end));
     at = end;
@@ -143,10 +149,21 @@ export function decodeHeader(bytes: Buffer): DecodedHeader | string {
       etag,
       reason: reason === '\0' ? undefined : reason,
       lines: lines === '' ? [] : lines.split('\0'),
+      tags: bytes.toString('latin1', at, length),
     },
     bodyStart: length,
     tableCrc: bytes.readUInt32LE(76),
   };
+}
+
+/** Where {@link staleBytes} belong. */
+export const STALE_AT = 12;
+
+/** The few bytes that make an entry stale since a time (seconds), whose file begins with these. */
+export function staleBytes(header: Buffer, since: number): Buffer {
+  header.writeDoubleLE(since, 16);
+  header.writeUInt32LE(crc32(header.subarray(16)), STALE_AT);
+  return header.subarray(STALE_AT, 24);
 }
 
 /** The whole length of a file with this header. */

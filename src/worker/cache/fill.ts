@@ -1,3 +1,4 @@
+import { WARN } from '../../shared/log/level.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
 import { md5Hex } from '../digest/md5.js';
 import { firstTrue } from '../http/request/predicates.js';
@@ -6,6 +7,7 @@ import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
 import { diskSize } from './disk-cache.js';
 import { type CacheSettings, validSeconds } from './settings.js';
+import { joinTags, MAX_TAG_BYTES, MAX_TAG_LENGTH, MAX_TAGS, readTags } from './tags.js';
 import type { CacheUse } from './use.js';
 import { variantHash, varyText } from './vary.js';
 import { CacheWriter, type HeaderStart } from './writer.js';
@@ -32,12 +34,13 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
     if (use.validUntil !== 0 && r.http.env.rehearsing) {
       // It would be kept: that much is to be seen, and no file is made.
       use.foreseen = true;
+      chooseTags(u, use, conf);
       u.allowCaching(false);
       use.free();
       return;
     }
     if (use.validUntil !== 0) {
-      use.writer = makeWriter(u, use, now);
+      use.writer = makeWriter(u, use, conf, now);
       u.copyBodyTo(use.writer);
       return;
     }
@@ -47,9 +50,10 @@ export function startFill(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cach
   use.free();
 }
 
-function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter {
+function makeWriter(u: UpstreamRequest, use: CacheUse, conf: Readonly<CacheSettings>, now: number): CacheWriter {
   const { r, head } = u;
   chooseFile(u, use);
+  chooseTags(u, use, conf);
   const validators = head.status === 200 || head.status === 206;
   const modified = validators ? head.value(HeaderKind.LAST_MODIFIED) : undefined;
   const lines: string[] = [];
@@ -73,7 +77,23 @@ function makeWriter(u: UpstreamRequest, use: CacheUse, now: number): CacheWriter
     etag: (validators ? head.value(HeaderKind.ETAG) : undefined) ?? '',
     reason: head.statusText,
     lines,
+    tags: joinTags(use.tags),
   });
+}
+
+/** What `*_cache_tag` gives the response at hand. */
+export function chooseTags({ r }: UpstreamRequest, use: CacheUse, { cacheTag }: Readonly<CacheSettings>): void {
+  if (cacheTag.length === 0) {
+    return;
+  }
+  const { tags, dropped } = readTags(cacheTag.map((value) => value.eval(r)));
+  use.tags = tags;
+  if (dropped > 0) {
+    r.log(
+      WARN,
+      `${dropped} cache tags are beyond the limits of ${MAX_TAGS} tags and ${MAX_TAG_BYTES} bytes, or longer than ${MAX_TAG_LENGTH}, and are left out, key "${use.key}"`,
+    );
+  }
 }
 
 /** A variant stays in its file only while the response varies by the same. nginx: ngx_http_file_cache_update_variant. */
@@ -110,8 +130,14 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     use.validUntil = now + seconds;
   }
   chooseFile(u, use);
+  chooseTags(u, use, conf);
   if (u.r.http.env.rehearsing) {
     use.foreseen = true;
+    return;
+  }
+  const purged = use.disk!.purgedSince(use.key, use.tags, use.askedAt);
+  if (purged !== 'no') {
+    use.reason = 'purged meanwhile';
     return;
   }
   const writer = writerOf(u, use, {
@@ -129,13 +155,20 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     etag: '',
     reason: undefined,
     lines: [],
+    tags: joinTags(use.tags),
   });
-  const size = writer.commit();
+  const size = writer.commit('no', use.disk!.madeAt(use.askedAt));
   if (size === 0) {
     return;
   }
   use.stored = true;
-  const main = use.hash === use.main ? null : use.main;
-  use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);
+  noteStored(use, size);
+}
+
+/** Notes in the index that a file is there, of so many bytes. */
+export function noteStored(use: CacheUse, bytes: number): void {
+  const { hash, key, tags } = use;
+  const main = hash === use.main ? null : use.main;
+  use.disk!.stored({ hash, key, main, size: diskSize(bytes), tags }, use.askedAt, use.lockHash, use.lockId);
   use.lockId = 0;
 }

@@ -1,9 +1,10 @@
 import type { Statement } from '../../shared/zone/kind.js';
+import { preciseMs } from '../../shared/zone/monotonic.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { Outbox } from '../fleet/outbox.js';
 import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../fleet/replica-zone.js';
 import type { DiskCache } from './disk-cache.js';
-import { purgeOlder } from './purge-older.js';
+import { notePurge, purgeOlder } from './purge.js';
 import type { Purge } from './purge-text.js';
 import { purgeOf } from './purge-text.js';
 
@@ -57,6 +58,7 @@ export class FleetPurges implements ReplicaZone {
         const purge = purgeOf(key, at);
         if (purge !== undefined) {
           fresh.push(purge);
+          notePurge(this.#disk, purge, preciseMs() - Math.max(0, now - at));
         }
       }
     };

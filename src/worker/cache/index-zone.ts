@@ -5,6 +5,10 @@ import { slabCapacity } from '../../shared/zone/slab.js';
 import { noteKey, OUTBOX_DDL } from '../fleet/outbox.js';
 import type { CacheDef } from './cache-def.js';
 import type { DiskCache } from './disk-cache.js';
+import { MARKS_DDL, type Purged, PurgeMarks } from './purge-marks.js';
+import { type Purge, purgeOf, purgeText } from './purge-text.js';
+import { TAG_DDL, TagTable } from './tag-table.js';
+import { roomOf } from './tags.js';
 
 /** Bytes of an entry by nginx's measure, so that a zone holds as many. nginx: ngx_http_file_cache_node_t. */
 const NODE = 128;
@@ -12,17 +16,20 @@ const NODE = 128;
 const MAKE_ROOM = 8;
 
 // `used` is in milliseconds since 1970, fine enough to evict entries that came in quickly in their order. `main` is the digest of the key
-// where a variant gives the file another name. `size` is 0 while there is no file.
-const DDL = `CREATE TABLE IF NOT EXISTS entries (hash TEXT PRIMARY KEY, key TEXT, main TEXT, used INTEGER, uses INTEGER, size INTEGER) WITHOUT ROWID;
+// where a variant gives the file another name. `size` is 0 while there is no file. `room` is what the tags take, in entries.
+const DDL = `CREATE TABLE IF NOT EXISTS entries (hash TEXT PRIMARY KEY, key TEXT, main TEXT, used INTEGER, uses INTEGER, size INTEGER, room INTEGER) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS by_used ON entries (used);
   CREATE INDEX IF NOT EXISTS by_main ON entries (main) WHERE main IS NOT NULL;
   CREATE TABLE IF NOT EXISTS locks (hash TEXT PRIMARY KEY, worker INTEGER, id INTEGER, until INTEGER) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS sweeps (prefix TEXT PRIMARY KEY, before INTEGER) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, size INTEGER, entries INTEGER, evictions INTEGER, loaded INTEGER);
-  INSERT INTO meta SELECT 1, 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);
-  CREATE TRIGGER IF NOT EXISTS added AFTER INSERT ON entries BEGIN UPDATE meta SET size = size + new.size, entries = entries + 1; END;
-  CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE OF size ON entries WHEN new.size <> old.size BEGIN UPDATE meta SET size = size + new.size - old.size; END;
-  CREATE TRIGGER IF NOT EXISTS removed AFTER DELETE ON entries BEGIN UPDATE meta SET size = size - old.size, entries = entries - 1; END;`;
+  CREATE TABLE IF NOT EXISTS sweeps (purge TEXT PRIMARY KEY, at INTEGER) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY, size INTEGER, entries INTEGER, evictions INTEGER, loaded INTEGER, room INTEGER);
+  INSERT INTO meta SELECT 1, 0, 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM meta);
+  CREATE TRIGGER IF NOT EXISTS added AFTER INSERT ON entries BEGIN UPDATE meta SET size = size + new.size, entries = entries + 1, room = room + new.room; END;
+  CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE OF size ON entries WHEN new.size <> old.size OR new.room <> old.room
+    BEGIN UPDATE meta SET size = size + new.size - old.size, room = room + new.room - old.room; END;
+  CREATE TRIGGER IF NOT EXISTS removed AFTER DELETE ON entries BEGIN UPDATE meta SET size = size - old.size, entries = entries - 1, room = room - old.room; END;
+  ${TAG_DDL}
+  ${MARKS_DDL}`;
 
 const SYNC_DDL = `${OUTBOX_DDL}
   CREATE TABLE IF NOT EXISTS purges (key TEXT PRIMARY KEY, at REAL, id TEXT) WITHOUT ROWID;
@@ -36,6 +43,7 @@ export interface IndexRow {
   readonly main: string | null;
   /** Bytes on the disk. */
   readonly size: number;
+  readonly tags: readonly string[];
 }
 
 let ids = 0;
@@ -51,6 +59,8 @@ export class CacheIndex {
   readonly def: CacheDef;
   /** The files, where this process works with them. */
   disk: DiskCache | undefined = undefined;
+  readonly tags: TagTable;
+  readonly marks: PurgeMarks;
   readonly #worker: number;
   readonly #capacity: number;
   readonly #use: Statement<number>;
@@ -59,41 +69,43 @@ export class CacheIndex {
   readonly #touch: Statement<never>;
   readonly #remove: Statement<never>;
   readonly #variants: Statement<string>;
-  readonly #withPrefix: Statement<string>;
   readonly #keys: Statement<[string, string]>;
-  readonly #oldest: Statement<[string, number]>;
+  readonly #oldest: Statement<[hash: string, size: number, room: number]>;
   readonly #unused: Statement<string>;
   readonly #nextUse: Statement<number>;
   readonly #lock: Statement<number>;
   readonly #unlock: Statement<never>;
   readonly #locked: Statement<number>;
-  readonly #meta: Statement<[number, number, number, number]>;
+  readonly #meta: Statement<[size: number, entries: number, evictions: number, loaded: number, room: number]>;
   readonly #evicted: Statement<never>;
   readonly #markLoaded: Statement<never>;
   readonly #sweep: Statement<never>;
   readonly #sweeps: Statement<[string, number]>;
   readonly #swept: Statement<never>;
-  #notePurge: Statement<never> | undefined = undefined;
+  #tellFleet: Statement<never> | undefined = undefined;
 
   constructor(sql: Sql, name: string, bytes: number, def: CacheDef, worker: number) {
     this.sql = sql;
     this.name = name;
     this.def = def;
+    this.tags = new TagTable(sql);
+    this.marks = new PurgeMarks(sql);
     this.#worker = worker;
     this.#capacity = Math.max(1, Math.floor(slabCapacity(bytes) / NODE));
     this.#use = sql.prepare(
-      'INSERT INTO entries VALUES (?, ?, ?, ?, 1, 0) ON CONFLICT DO UPDATE SET uses = uses + 1, used = excluded.used RETURNING uses',
+      'INSERT INTO entries VALUES (?, ?, ?, ?, 1, 0, 0) ON CONFLICT DO UPDATE SET uses = uses + 1, used = excluded.used RETURNING uses',
     );
     this.#store = sql.prepare(
-      'INSERT INTO entries VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET key = excluded.key, main = excluded.main, used = excluded.used, size = excluded.size',
+      'INSERT INTO entries VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET key = excluded.key, main = excluded.main, used = excluded.used, size = excluded.size, room = excluded.room',
     );
-    this.#load = sql.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET size = excluded.size WHERE size = 0');
+    this.#load = sql.prepare(
+      'INSERT INTO entries VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET size = excluded.size, room = excluded.room WHERE size = 0',
+    );
     this.#touch = sql.prepare('UPDATE entries SET used = ? WHERE hash = ?');
     this.#remove = sql.prepare('DELETE FROM entries WHERE hash = ?');
     this.#variants = sql.prepare('SELECT hash FROM entries WHERE main = ?');
-    this.#withPrefix = sql.prepare('SELECT hash FROM entries WHERE size > 0 AND substr(key, 1, ?) = ?');
     this.#keys = sql.prepare('SELECT hash, key FROM entries WHERE hash > ? AND size > 0 ORDER BY hash LIMIT ?');
-    this.#oldest = sql.prepare('SELECT hash, size FROM entries ORDER BY used LIMIT ?');
+    this.#oldest = sql.prepare('SELECT hash, size, room FROM entries ORDER BY used LIMIT ?');
     this.#unused = sql.prepare('SELECT hash FROM entries WHERE used < ? ORDER BY used LIMIT ?');
     this.#nextUse = sql.prepare('SELECT used FROM entries ORDER BY used LIMIT 1');
     this.#lock = sql.prepare(
@@ -101,12 +113,12 @@ export class CacheIndex {
     );
     this.#unlock = sql.prepare('DELETE FROM locks WHERE hash = ? AND worker = ? AND id = ?');
     this.#locked = sql.prepare('SELECT until FROM locks WHERE hash = ?');
-    this.#meta = sql.prepare('SELECT size, entries, evictions, loaded FROM meta');
+    this.#meta = sql.prepare('SELECT size, entries, evictions, loaded, room FROM meta');
     this.#evicted = sql.prepare('UPDATE meta SET evictions = evictions + ?');
     this.#markLoaded = sql.prepare('UPDATE meta SET loaded = 1');
-    this.#sweep = sql.prepare('INSERT INTO sweeps VALUES (?, ?) ON CONFLICT DO UPDATE SET before = excluded.before');
-    this.#sweeps = sql.prepare('SELECT prefix, before FROM sweeps LIMIT 1');
-    this.#swept = sql.prepare('DELETE FROM sweeps WHERE prefix = ? AND before = ?');
+    this.#sweep = sql.prepare('INSERT INTO sweeps VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at');
+    this.#sweeps = sql.prepare('SELECT purge, at FROM sweeps LIMIT 1');
+    this.#swept = sql.prepare('DELETE FROM sweeps WHERE purge = ? AND at = ?');
   }
 
   /** Counts a request for an entry that is not there yet; returns how many there were. */
@@ -114,16 +126,30 @@ export class CacheIndex {
     return this.#use.get(hash, key, null, now) ?? 1;
   }
 
-  /** Notes a file. `victims` gets the digests of entries that had to give way; their files are to be deleted. */
-  store(row: IndexRow, now: number, victims: string[]): void {
-    this.#store.run(row.hash, row.key, row.main, now, row.size);
-    this.#makeRoom(row.hash, victims);
+  /**
+   * Notes a file with what was asked for at a moment of the monotonic clock. `victims` gets the digests of entries that had to give way;
+   * their files are to be deleted. Returns what was purged since: what is off is not noted.
+   */
+  store(row: IndexRow, now: number, asked: number, victims: string[]): Purged {
+    const purged = this.marks.since(row.key, row.tags, asked);
+    if (purged === 'hard') {
+      this.#remove.run(row.hash);
+      return purged;
+    }
+    const room = roomOf(row.tags);
+    this.#store.run(row.hash, row.key, row.main, now, row.size, room);
+    this.tags.put(row.hash, row.tags);
+    this.#makeRoom(row.hash, room, victims);
+    return purged;
   }
 
   /** Notes a file that was found on the disk. */
   load(row: IndexRow, used: number, victims: string[]): void {
-    this.#load.run(row.hash, row.key, row.main, used, row.size);
-    this.#makeRoom(row.hash, victims);
+    const room = roomOf(row.tags);
+    if (this.#load.run(row.hash, row.key, row.main, used, row.size, room) > 0) {
+      this.tags.put(row.hash, row.tags);
+    }
+    this.#makeRoom(row.hash, room, victims);
   }
 
   touch(hash: string, now: number): void {
@@ -139,15 +165,15 @@ export class CacheIndex {
     this.#markLoaded.run();
   }
 
-  /** Entries beyond the limits go, least recently used first. */
-  #makeRoom(newest: string, victims: string[]): void {
-    const [size, entries] = this.#meta.one();
-    let tooMany = entries - this.#capacity;
+  /** Entries beyond the limits go, least recently used first: a few, and as many more as the tags of the new one take room. */
+  #makeRoom(newest: string, added: number, victims: string[]): void {
+    const [size, entries, , , room] = this.#meta.one();
+    let tooMany = entries + room - this.#capacity;
     let tooMuch = size - this.def.maxSize;
     if (tooMany <= 0 && tooMuch <= 0) {
       return;
     }
-    for (const [hash, bytes] of this.#oldest.all(MAKE_ROOM)) {
+    for (const [hash, bytes, tags] of this.#oldest.all(MAKE_ROOM + added)) {
       if (tooMany <= 0 && tooMuch <= 0) {
         break;
       }
@@ -156,7 +182,7 @@ export class CacheIndex {
       }
       this.#remove.run(hash);
       victims.push(hash);
-      tooMany--;
+      tooMany -= 1 + tags;
       tooMuch -= bytes;
     }
     if (victims.length > 0) {
@@ -203,18 +229,18 @@ export class CacheIndex {
   }
 
   /** Tells the fleet of a purge. */
-  notePurge(text: string): void {
-    this.#notePurge ??= this.sql.prepare('INSERT OR REPLACE INTO purges VALUES (?, ?, ?)');
-    this.#notePurge.run(text, Date.now(), randomBytes(9).toString('base64url'));
+  tellFleet(purge: Purge): void {
+    this.#tellFleet ??= this.sql.prepare('INSERT OR REPLACE INTO purges VALUES (?, ?, ?)');
+    this.#tellFleet.run(purgeText(purge), purge.at, randomBytes(9).toString('base64url'));
   }
 
-  /** Asks for a sweep of the entries that begin with `prefix` and were made before now. */
-  addSweep(prefix: string, now: number): void {
-    this.#sweep.run(prefix, now);
+  /** Asks the purger to make a purge whose maker may not live to end it. */
+  addSweep(purge: Purge): void {
+    this.#sweep.run(purgeText(purge), purge.at);
   }
 
-  endSweep(prefix: string, before: number): void {
-    this.#swept.run(prefix, before);
+  endSweep(purge: Purge): void {
+    this.#swept.run(purgeText(purge), purge.at);
   }
 
   /** Whether somebody holds a lock. Read. */
@@ -233,19 +259,15 @@ export class CacheIndex {
     return this.sql.read(() => this.#keys.all(hash, limit)) ?? [];
   }
 
-  /** The digests of all entries whose key begins so. Read. */
-  withPrefix(prefix: string): string[] {
-    return this.sql.read(() => this.#withPrefix.all(prefix.length, prefix)) ?? [];
-  }
-
   /** When the entry that was not used for the longest time was used (milliseconds). Read. */
   oldestUse(): number | undefined {
     return this.sql.read(() => this.#nextUse.get());
   }
 
-  /** The next wildcard purge that is to be swept. Read. */
-  nextSweep(): [prefix: string, before: number] | undefined {
-    return this.sql.read(() => this.#sweeps.get());
+  /** The next purge that is to be made by the purger. Read. */
+  nextSweep(): Purge | undefined {
+    const row = this.sql.read(() => this.#sweeps.get());
+    return row === undefined ? undefined : purgeOf(...row);
   }
 
   /** Bytes on the disk and whether the index knows all files. Read. */
@@ -256,8 +278,8 @@ export class CacheIndex {
 
   /** For a status page. */
   stats(): ZoneStats {
-    const [, entries, evictions] = this.#meta.one();
-    return { entries, used: entries * NODE, evictions, rejections: 0 };
+    const [, entries, evictions, , room] = this.#meta.one();
+    return { entries, used: (entries + room) * NODE, evictions, rejections: 0 };
   }
 }
 

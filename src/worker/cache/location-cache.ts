@@ -2,6 +2,7 @@
 
 import { CRIT, DEBUG } from '../../shared/log/level.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
+import { preciseMs } from '../../shared/zone/monotonic.js';
 import { md5Hex } from '../digest/md5.js';
 import type { WorkerEnv } from '../env.js';
 import type { HttpRuntime } from '../http/request/http-runtime.js';
@@ -12,7 +13,6 @@ import { startSubrequest } from '../http/request/subrequest.js';
 import type { Trace } from '../http/request/trace.js';
 import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
-import { enter, leave } from '../task/at-work.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, type Result } from '../task/codes.js';
 import { processHead } from '../upstream/exchange/process-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
@@ -20,14 +20,12 @@ import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
 import { countUse } from './count-use.js';
-import { diskSize } from './disk-cache.js';
 import type { Entry } from './entry.js';
-import { startFill, storeError } from './fill.js';
+import { noteStored, startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
 import { FillJob, RefreshJob } from './lock-jobs.js';
-import { purgePrefix } from './purge.js';
-import { purgeAndAnswer } from './purge-answer.js';
+import { type PurgeAnswer, purgeAndAnswer, tracePurge } from './purge-answer.js';
 import { testPurge } from './purge-rule.js';
 import { type CacheSettings, validSeconds } from './settings.js';
 import { CacheUse, useOf } from './use.js';
@@ -79,17 +77,15 @@ export class LocationCache implements ResponseCache {
       r.log(DEBUG, `http cache key: "${use.key}"`);
     }
     u.cacheUse = use;
-    if (purge === 'method') {
-      return purgeAndAnswer(r, disk, use.key);
-    }
-    if (purge === 'conditions') {
-      return this.#purge(u, use);
+    if (purge !== 'no') {
+      return this.#purge(u, use, purge === 'method' ? 'page' : 'status');
     }
     u.allowCaching(true);
     const bypass = firstTrue(r, conf.cacheBypass);
     if (bypass !== undefined) {
       use.status = 'BYPASS';
       use.reason = `bypass: ${bypass.text}`;
+      use.askedAt = preciseMs();
       return DECLINED;
     }
     use.lockTimeout = conf.cacheLockTimeout;
@@ -120,21 +116,15 @@ export class LocationCache implements ResponseCache {
     });
   }
 
-  #purge(u: UpstreamRequest, use: CacheUse): Result {
-    const { key } = use;
-    const disk = use.disk!;
-    if (!key.endsWith('*')) {
-      return disk.purgeKey(key) ? 204 : 404;
+  #purge(u: UpstreamRequest, use: CacheUse, answer: PurgeAnswer): Result {
+    if (u.r.trace !== null) {
+      tracePurge(u.r, u.r.trace, use, answer);
     }
-    purgePrefix(disk, key.slice(0, -1), (found) => {
-      if (u.done || u.r.finished) {
-        return;
+    return purgeAndAnswer(u.r, use.disk!, use.key, answer, (code) => {
+      if (!u.done) {
+        this.answer(u, code);
       }
-      const before = enter(u.r);
-      this.answer(u, found ? 204 : 404);
-      leave(before);
     });
-    return AGAIN;
   }
 
   /** Looks for the entry and serves it, or says who asks the backend. nginx: ngx_http_file_cache_open. */
@@ -211,6 +201,7 @@ export class LocationCache implements ResponseCache {
       use.hash = use.main;
     }
     use.lockHash = use.hash;
+    use.askedAt = preciseMs();
     if (use.reason === '') {
       use.reason = 'not in cache';
     }
@@ -247,6 +238,7 @@ export class LocationCache implements ResponseCache {
     use.status = 'EXPIRED';
     use.reason = 'expired';
     use.validUntil = use.updating = use.onError = 0;
+    use.askedAt = preciseMs();
     const { path, header } = use.entry!;
     use.hash = path.slice(-32);
     use.secondary = header.variant === use.hash;
@@ -397,7 +389,7 @@ export class LocationCache implements ResponseCache {
       }
     }
     if (validUntil !== 0 && u.r.http.env.rehearsing === undefined) {
-      use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now });
+      use.disk!.updateHeader(entry, { ...entry.header, validUntil, updating, onError, date: now }, use.askedAt);
     }
     this.#serveInstead(u, use);
     return true;
@@ -426,8 +418,9 @@ export class LocationCache implements ResponseCache {
     startFill(u, use, this.conf);
     if (u.r.trace !== null) {
       const stores = use.writer !== null || use.foreseen;
+      const tags = use.tags.length === 0 ? '' : `, with the tags ${use.tags.join(', ')}`;
       const text = stores
-        ? `the response is stored, good until ${new Date(use.validUntil * 1000).toISOString()}`
+        ? `the response is stored, good until ${new Date(use.validUntil * 1000).toISOString()}${tags}`
         : `the response is not stored: ${storeReason(use)}`;
       const where = { in: u.r.location, directive: `${u.r.location.info.handler ?? 'proxy'}_cache_valid` };
       u.r.trace.add(u.r, 'cache', text, where, { stored: stores });
@@ -455,16 +448,18 @@ export class LocationCache implements ResponseCache {
     if (u.r.debugging) {
       u.r.log(DEBUG, `http file cache update: "${use.key}"`);
     }
-    const size = writer.commit();
+    const purged = use.disk!.purgedSince(use.key, use.tags, use.askedAt);
+    const size = writer.commit(purged, use.disk!.madeAt(use.askedAt));
+    if (purged !== 'no') {
+      use.reason = 'purged meanwhile';
+    }
     if (size === 0) {
       use.unlock();
       return;
     }
     use.stored = true;
     use.written = writer.length;
-    const main = use.hash === use.main ? null : use.main;
-    use.disk!.stored({ hash: use.hash, key: use.key, main, size: diskSize(size) }, use.lockHash, use.lockId);
-    use.lockId = 0;
+    noteStored(use, size);
   }
 
   // nginx: the cache part of ngx_http_upstream_finalize_request.

@@ -1,75 +1,88 @@
-import { nowSeconds } from '../../shared/time/unix-time.js';
+import { preciseMs } from '../../shared/zone/monotonic.js';
 import type { DiskCache } from './disk-cache.js';
-import { isEntryName } from './path.js';
-import { cacheFiles, readHeader } from './walk.js';
+import type { Purge } from './purge-text.js';
+import { FILE, PurgeWork } from './purge-work.js';
 
-/** How many files, or rows of the index, are looked at in one tick. */
-const FILES = 50;
-const ROWS = 1000;
+/** What is done in one tick. */
+const BUDGET = 50 * FILE;
+
+/** What somebody asks to be purged. */
+export type Wish = Omit<Purge, 'at'>;
+
+/** Whether the helper process of the caches ends a purge that its maker did not live to end. */
+const isSwept = ({ index: { def } }: DiskCache, { what }: Purge): boolean => def.sync || (def.purger !== undefined && what !== 'key');
+
+/** Notes purges that begin now, inside a transaction: from then on nothing is kept as new that was asked for before. */
+export function notePurges(disk: DiskCache, wishes: readonly Wish[]): readonly Purge[] {
+  const { index } = disk;
+  const at = Date.now();
+  const moment = preciseMs();
+  return wishes.map((wish) => {
+    const purge = { ...wish, at };
+    notePurge(disk, purge, moment);
+    if (disk.tellsPurges) {
+      index.tellFleet(purge);
+    }
+    return purge;
+  });
+}
+
+/** Notes one that was made at a moment of the monotonic clock, perhaps by another machine. */
+export function notePurge(disk: DiskCache, purge: Purge, moment: number): void {
+  disk.index.marks.note(purge, moment);
+  if (isSwept(disk, purge)) {
+    disk.index.addSweep(purge);
+  }
+}
+
+/** Notes that purges are made, inside a transaction. */
+export function endPurges(disk: DiskCache, purges: readonly Purge[], entries: number): void {
+  const { index } = disk;
+  for (const [i, purge] of purges.entries()) {
+    if (isSwept(disk, purge)) {
+      index.endSweep(purge);
+    }
+    // Which of several purges has taken an entry nobody counts.
+    if (i === 0) {
+      index.marks.took(purge, entries);
+    }
+  }
+}
 
 /**
- * Takes all keys that begin with `prefix` off a cache, a few in each tick, and calls back with whether there was
- * anything: from then on none of them is served. Where there is a purger process, it ends what this one does not live to end.
+ * Makes purges, a few entries in each tick, and calls back with how many entries there were: from then on none of them is served, or none
+ * without being stale.
  */
-export function purgePrefix(disk: DiskCache, prefix: string, done: (found: boolean) => void): void {
-  disk.tellPurge('prefix', prefix);
-  const { index } = disk;
-  const before = nowSeconds();
-  const swept = index.def.purger !== undefined;
-  if (swept) {
-    disk.submit(() => index.addSweep(prefix, before));
-  }
-  // Until the index knows all files, the files themselves say what they are.
-  const steps = index.state().loaded ? overIndex(disk, prefix) : overFiles(disk, prefix);
+export function purge(disk: DiskCache, wishes: readonly Wish[], done: (entries: number) => void): void {
+  let purges: readonly Purge[] = [];
+  disk.submit(
+    () => {
+      purges = notePurges(disk, wishes);
+    },
+    () => {
+      work(disk, new PurgeWork(disk, purges, false), (entries) => {
+        disk.submit(() => endPurges(disk, purges, entries));
+        done(entries);
+      });
+    },
+  );
+}
+
+/** Makes purges that another machine has told of, and that are noted. Entries that are younger stay. */
+export function purgeOlder(disk: DiskCache, purges: readonly Purge[]): void {
+  work(disk, new PurgeWork(disk, purges, true), (entries) => disk.submit(() => endPurges(disk, purges, entries)));
+}
+
+function work(disk: DiskCache, purging: PurgeWork, done: (entries: number) => void): void {
   const step = (): void => {
-    const { done: over, value } = steps.next();
-    if (!over) {
-      setImmediate(step);
+    if (disk.closed) {
       return;
     }
-    if (swept) {
-      disk.submit(() => index.endSweep(prefix, before));
+    if (purging.step(BUDGET)) {
+      done(purging.entries);
+    } else {
+      setImmediate(step);
     }
-    done(value);
   };
   step();
-}
-
-function* overIndex(disk: DiskCache, prefix: string): Generator<void, boolean> {
-  let found = false;
-  let last = '';
-  for (;;) {
-    const rows = disk.index.keysAfter(last, ROWS);
-    if (rows.length === 0) {
-      return found;
-    }
-    last = rows[rows.length - 1]![0];
-    const hashes: string[] = [];
-    for (const [hash, key] of rows) {
-      if (key.startsWith(prefix)) {
-        hashes.push(hash);
-      }
-    }
-    for (let i = 0; i < hashes.length; i += FILES) {
-      if (disk.purgeFiles(hashes.slice(i, i + FILES))) {
-        found = true;
-      }
-      yield;
-    }
-    yield;
-  }
-}
-
-function* overFiles(disk: DiskCache, prefix: string): Generator<void, boolean> {
-  let found = false;
-  let looked = 0;
-  for (const { path, name } of cacheFiles(disk.index.def)) {
-    if (isEntryName(name) && readHeader(path)?.key.startsWith(prefix) && disk.purgeFiles([name])) {
-      found = true;
-    }
-    if (++looked % FILES === 0) {
-      yield;
-    }
-  }
-  return found;
 }

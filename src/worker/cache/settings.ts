@@ -28,6 +28,8 @@ export interface CacheSettings {
   cacheUseStale: number;
   cacheBackgroundUpdate: boolean;
   cacheRevalidate: boolean;
+  /** Texts with the tags of what is stored. */
+  cacheTag: readonly ComplexValue<Request>[];
   cachePurge: PurgeRule;
   /** A location that only purges. */
   cachePurgeTarget: PurgeTarget | undefined;

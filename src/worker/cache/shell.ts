@@ -1,9 +1,21 @@
-import type { AnyZoneRef } from '../../shared/zone/kind.js';
+import type { Logger } from '../../shared/log/error-log.js';
+import { EMERG } from '../../shared/log/level.js';
+import type { AnyZoneRef, ZoneRef } from '../../shared/zone/kind.js';
+import { nowPatiently, CHANGE_TRIES as TRIES } from '../../shared/zone/patience.js';
 import { md5Hex } from '../digest/md5.js';
 import type { CacheDef } from './cache-def.js';
+import { DiskCache } from './disk-cache.js';
 import type { EntryHeader } from './file-format.js';
+import type { CacheIndex } from './index-zone.js';
 import { cacheFilePath, isEntryName } from './path.js';
-import { cacheFiles, readHeader, unlinkOurs } from './walk.js';
+import { endPurges, notePurges, type Wish } from './purge.js';
+import { purgeFile } from './purge-file.js';
+import type { Purge } from './purge-text.js';
+import { PurgeWork } from './purge-work.js';
+import { hasTag, readTags } from './tags.js';
+import { cacheFiles, readHeader } from './walk.js';
+
+const QUIET: Logger = { level: EMERG, log: () => {} };
 
 /** What the shell asks of caches. */
 export interface CacheRequest {
@@ -12,7 +24,13 @@ export interface CacheRequest {
   readonly zone: string | undefined;
   readonly key: string | undefined;
   readonly prefix: string | undefined;
+  readonly tag: string | undefined;
+  /** What is purged stays, and is stale. */
+  readonly soft: boolean;
 }
+
+/** The index of a cache, for work with the server that runs; undefined without one. */
+export type RunningIndex = <T>(zone: ZoneRef<CacheIndex, CacheDef>, work: (index: CacheIndex) => T) => T | undefined;
 
 interface Found {
   readonly zone: string;
@@ -21,39 +39,108 @@ interface Found {
 }
 
 /**
- * Looks at caches, or deletes entries, beside a server that may be running: it takes note by itself, since the files
- * are what counts. Returns the exit code: 1 when nothing was found, 2 when the request makes no sense.
+ * Looks at caches, or purges entries, beside a server that may be running. Returns the exit code: 1 when nothing was found, 2 when the
+ * request makes no sense.
  */
-export function runCacheRequest(zones: readonly AnyZoneRef[], request: CacheRequest, print: (line: string) => void): number {
+export function runCacheRequest(
+  zones: readonly AnyZoneRef[],
+  request: CacheRequest,
+  running: RunningIndex,
+  print: (line: string) => void,
+): number {
   const caches = zones.filter(({ kind, name }) => kind.id.endsWith('_cache') && (request.zone === undefined || name === request.zone));
   if (caches.length === 0) {
     print(request.zone === undefined ? 'the configuration has no cache' : `there is no cache "${request.zone}"`);
     return 2;
   }
-  if (request.action !== 'list' && request.key === undefined && request.prefix === undefined) {
-    print(`cache ${request.action} needs --key or --prefix`);
+  const wishes = wishesOf(request);
+  if (typeof wishes === 'string') {
+    print(wishes);
     return 2;
   }
+  const found = request.action === 'purge' ? purgeAll(caches, wishes, running, print) : showAll(caches, request, print);
+  return found === 0 && request.action !== 'list' ? 1 : 0;
+}
+
+/** What is asked for; a string says what is wrong. */
+function wishesOf({ action, key, prefix, tag, soft }: CacheRequest): readonly Wish[] | string {
+  const given = [key, prefix, tag].filter((text) => text !== undefined);
+  if (given.length > 1) {
+    return `cache ${action} takes one of --key, --prefix and --tag`;
+  }
+  if (soft && action !== 'purge') {
+    return `cache ${action} takes no --soft`;
+  }
+  if (tag !== undefined) {
+    const { tags, dropped } = readTags([tag]);
+    return dropped > 0 || tags.length === 0
+      ? 'the tags are too many or too long, or there are none'
+      : tags.map((text) => ({ what: 'tag', text, soft }));
+  }
+  if (key !== undefined) {
+    return [{ what: 'key', text: key, soft }];
+  }
+  if (prefix !== undefined) {
+    return [{ what: 'prefix', text: prefix, soft }];
+  }
+  return action === 'list' ? [] : `cache ${action} needs --key, --prefix or --tag`;
+}
+
+function showAll(caches: readonly AnyZoneRef[], request: CacheRequest, print: (line: string) => void): number {
   let found = 0;
   for (const { name, data } of caches) {
     for (const entry of entriesOf(name, data as CacheDef, request)) {
       found++;
-      if (request.action === 'purge') {
-        remove(entry.path);
-      } else if (request.action === 'list') {
+      if (request.action === 'list') {
         print(listLine(entry));
       } else {
         describe(entry, print);
       }
     }
   }
-  if (request.action === 'purge') {
-    print(`${found} ${found === 1 ? 'entry' : 'entries'} purged`);
-  }
-  return found === 0 && request.action !== 'list' ? 1 : 0;
+  return found;
 }
 
-function* entriesOf(zone: string, def: CacheDef, { key, prefix }: CacheRequest): Generator<Found> {
+/** Purges as a worker does where there is a server, so that responses on their way and the fleet hear of it; else the files alone. */
+function purgeAll(caches: readonly AnyZoneRef[], wishes: readonly Wish[], running: RunningIndex, print: (line: string) => void): number {
+  let found = 0;
+  for (const zone of caches) {
+    found += running(zone, (index) => purgeRunning(index, wishes)) ?? purgeFiles(zone.data as CacheDef, wishes);
+  }
+  print(`${found} ${found === 1 ? 'entry' : 'entries'} ${wishes[0]!.soft ? 'made stale' : 'purged'}`);
+  return found;
+}
+
+function purgeRunning(index: CacheIndex, wishes: readonly Wish[]): number {
+  const disk = new DiskCache(index, QUIET, false);
+  disk.tellsPurges = index.def.sync;
+  let purges: readonly Purge[] = [];
+  const note = (): void => {
+    purges = notePurges(disk, wishes);
+  };
+  if (!nowPatiently(index.sql, note, TRIES)) {
+    throw new Error(`the zone of the cache "${index.name}" is held by another process`);
+  }
+  const work = new PurgeWork(disk, purges, false);
+  while (!work.step(Number.POSITIVE_INFINITY)) {}
+  nowPatiently(index.sql, () => endPurges(disk, purges, work.entries), TRIES);
+  disk.close();
+  return work.entries;
+}
+
+function purgeFiles(def: CacheDef, wishes: readonly Wish[]): number {
+  const at = Date.now();
+  const purges = wishes.map((wish) => ({ ...wish, at }));
+  let found = 0;
+  for (const { path, name } of cacheFiles(def)) {
+    if (isEntryName(name) && purgeFile(path, purges, false, false) !== 'none') {
+      found++;
+    }
+  }
+  return found;
+}
+
+function* entriesOf(zone: string, def: CacheDef, { key, prefix = '', tag }: CacheRequest): Generator<Found> {
   // The main entry is found at once; its variants have names of their own.
   if (key !== undefined) {
     const path = cacheFilePath(def.path, def.levels, md5Hex(key));
@@ -71,21 +158,15 @@ function* entriesOf(zone: string, def: CacheDef, { key, prefix }: CacheRequest):
     if (header === undefined) {
       continue;
     }
-    if (key !== undefined ? header.key === key : header.key.startsWith(prefix ?? '')) {
+    if (key !== undefined ? header.key === key : header.key.startsWith(prefix) && isTagged(header.tags, tag)) {
       yield { zone, path, header };
     }
   }
 }
 
-function remove(path: string): void {
-  try {
-    unlinkOurs(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw error;
-    }
-  }
-}
+/** Whether an entry has one of the tags that are asked for. */
+const isTagged = (tags: string, asked: string | undefined): boolean =>
+  asked === undefined || readTags([asked]).tags.some((tag) => hasTag(tags, tag));
 
 const ttl = (header: EntryHeader): number => Math.round(header.validUntil - Date.now() / 1000);
 
@@ -110,6 +191,9 @@ function describe({ zone, path, header }: Found, print: (line: string) => void):
   }
   if (header.vary !== '') {
     print(`vary: ${header.vary}`);
+  }
+  if (header.tags !== '') {
+    print(`tags: ${header.tags}`);
   }
   print(`body: ${header.bodyLength} bytes`);
   for (let i = 0; i < header.lines.length; i += 2) {

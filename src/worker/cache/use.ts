@@ -45,6 +45,10 @@ export class CacheUse {
   lockDeadline = 0;
   /** The file was looked at after the lock was had, or is known to be of no use. */
   looked = false;
+  /** When the backend was asked, on the monotonic clock (milliseconds). */
+  askedAt = 0;
+  /** The tags of what is stored. */
+  tags: readonly string[] = [];
   writer: CacheWriter | null = null;
   /** The response is stored, or will not be. */
   settled = false;

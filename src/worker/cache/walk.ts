@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, unlin
 import { fsPath } from '../../shared/files/fs-path.js';
 import type { CacheDef } from './cache-def.js';
 import { type DecodedHeader, decodeHeader, type EntryHeader, fileLength, headerLength, isOurs } from './file-format.js';
-import { isEntryName } from './path.js';
 
 const FIRST_READ = 4096;
 
@@ -10,23 +9,11 @@ const FIRST_READ = 4096;
  * What a file of a cache's folder is: the header of a sound entry; `damaged`, an entry of ours that is none any more or is of
  * another form; `foreign`, a file that no cache of ours has written. undefined when it cannot be read.
  */
-export function lookAt(path: string): DecodedHeader | 'damaged' | 'foreign' | undefined {
+export function lookAt(path: string): ReadHeader | 'damaged' | 'foreign' | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(fsPath(path), constants.O_RDONLY | constants.O_NONBLOCK);
-    let bytes = Buffer.allocUnsafe(FIRST_READ);
-    let have = readSync(fd, bytes, 0, FIRST_READ, 0);
-    const length = headerLength(bytes.subarray(0, have));
-    if (length > have) {
-      bytes = Buffer.allocUnsafe(length);
-      have = readSync(fd, bytes, 0, length, 0);
-    }
-    const start = bytes.subarray(0, have);
-    const decoded = decodeHeader(start);
-    if (typeof decoded === 'string') {
-      return isOurs(start) ? 'damaged' : 'foreign';
-    }
-    return fileLength(decoded) === fstatSync(fd).size ? decoded : 'damaged';
+    return readOpenHeader(fd);
   } catch {
     // A file that went away, or that cannot be read, has nothing to say.
     return undefined;
@@ -35,6 +22,32 @@ export function lookAt(path: string): DecodedHeader | 'damaged' | 'foreign' | un
       closeSync(fd);
     }
   }
+}
+
+/** A header with the bytes that it has in its file. */
+export type ReadHeader = DecodedHeader & { readonly bytes: Buffer };
+
+/** The same of an open file; errors of the file system are thrown. */
+export function readOpenHeader(fd: number): ReadHeader | 'damaged' | 'foreign' {
+  const found = readOnce(fd);
+  // Somebody may just have been writing new times into it.
+  return found === 'damaged' ? readOnce(fd) : found;
+}
+
+function readOnce(fd: number): ReadHeader | 'damaged' | 'foreign' {
+  let bytes = Buffer.allocUnsafe(FIRST_READ);
+  let have = readSync(fd, bytes, 0, FIRST_READ, 0);
+  const length = headerLength(bytes.subarray(0, have));
+  if (length > have) {
+    bytes = Buffer.allocUnsafe(length);
+    have = readSync(fd, bytes, 0, length, 0);
+  }
+  const start = bytes.subarray(0, have);
+  const decoded = decodeHeader(start);
+  if (typeof decoded === 'string') {
+    return isOurs(start) ? 'damaged' : 'foreign';
+  }
+  return fileLength(decoded) === fstatSync(fd).size ? { ...decoded, bytes: bytes.subarray(0, length) } : 'damaged';
 }
 
 /** The header of a cache file; undefined when it has none that is sound. */
@@ -79,19 +92,6 @@ function* filesBelow(folder: string, depth: number): Generator<{ readonly path: 
       yield { path, name: entry.name };
     } else if (depth > 0) {
       yield* filesBelow(path, depth - 1);
-    }
-  }
-}
-
-/** Calls back for each sound entry on the disk. */
-export function walkEntries(def: Pick<CacheDef, 'path' | 'levels'>, each: (hash: string, header: EntryHeader) => void): void {
-  for (const { path, name } of cacheFiles(def)) {
-    if (!isEntryName(name)) {
-      continue;
-    }
-    const header = readHeader(path);
-    if (header !== undefined) {
-      each(name, header);
     }
   }
 }

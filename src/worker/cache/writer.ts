@@ -1,13 +1,27 @@
-import { closeSync, constants, copyFileSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { CRIT } from '../../shared/log/level.js';
 import { errnoCode, errnoText } from '../../shared/system/errno.js';
+import { nowSeconds } from '../../shared/time/unix-time.js';
 import { Gathered } from '../bytes/gathered.js';
 import type { Request } from '../http/request/request.js';
 import type { BodyTee } from '../upstream/exchange/upstream-conf.js';
 import { BlockSums, type EntryHeader, encodeHeader, tableChecksum } from './file-format.js';
 import { tempName } from './path.js';
+import type { Purged } from './purge-marks.js';
 
 /** What is kept in memory before a file is begun. */
 const IN_MEMORY = 64 * 1024;
@@ -64,8 +78,14 @@ export class CacheWriter implements BodyTee {
     }
   }
 
-  /** Completes the file and moves it to its place. Returns its size, 0 when that failed. */
-  commit(): number {
+  /**
+   * Completes the file and moves it to its place. Returns its size, 0 when that failed. `purged`: what was purged meanwhile; `made`: the
+   * seconds since 1970 that the file shows, where they matter.
+   */
+  commit(purged: Purged, made: number | undefined): number {
+    if (purged === 'hard') {
+      this.abort();
+    }
     if (this.#failed) {
       return 0;
     }
@@ -73,7 +93,13 @@ export class CacheWriter implements BodyTee {
       this.#sums.add(piece);
     }
     const table = this.#sums.table();
-    const header = encodeHeader({ ...this.#header, bodyLength: this.#length }, tableChecksum(table));
+    const { validUntil } = this.#header;
+    const known = {
+      ...this.#header,
+      bodyLength: this.#length,
+      validUntil: purged === 'no' ? validUntil : Math.min(validUntil, nowSeconds() - 1),
+    };
+    const header = encodeHeader(known, tableChecksum(table));
     if (header === undefined) {
       this.abort();
       return 0;
@@ -90,6 +116,9 @@ export class CacheWriter implements BodyTee {
         this.#put(header, 0);
       }
       const fd = this.#fd;
+      if (made !== undefined) {
+        futimesSync(fd, made, made);
+      }
       this.#fd = -1;
       closeSync(fd);
       this.#move();
@@ -199,7 +228,9 @@ export class CacheWriter implements BodyTee {
     const folder = dirname(this.#path);
     mkdirSync(fsPath(folder), { recursive: true, mode: 0o700 });
     const copy = `${folder}/${tempName(this.#hash, process.pid, files++)}`;
+    const { atime, mtime } = statSync(fsPath(from));
     copyFileSync(fsPath(from), fsPath(copy), constants.COPYFILE_EXCL);
+    utimesSync(fsPath(copy), atime, mtime);
     unlinkSync(fsPath(from));
     this.#temp = copy;
     renameSync(fsPath(copy), fsPath(this.#path));

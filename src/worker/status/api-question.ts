@@ -33,6 +33,19 @@ export class ApiRefusal extends Error {
   }
 }
 
+/** Does something; returns the answer that refuses it, if that is thrown. */
+export function refusalOf(work: () => void): Answer | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiRefusal) {
+      return error.answer;
+    }
+    throw error;
+  }
+}
+
 /** Refuses a request whose change found the zone of the counters busy. */
 export function insistCounted(done: boolean): void {
   if (!done) {

@@ -3,6 +3,7 @@ import { CACHE, CACHE_STATUSES, cacheKind, RESET, resetKind, SERVICE, serviceKin
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import type { CacheDef } from '../cache/cache-def.js';
 import { type CacheIndex, cacheZones } from '../cache/index-zone.js';
+import type { PurgeCount } from '../cache/purge-marks.js';
 import { insistCounted } from './api-question.js';
 import { metersOf, type StatusSource, utf8 } from './source.js';
 
@@ -127,6 +128,11 @@ export function takeCaches(source: StatusSource): CountedCache[] {
     }));
 }
 
+/** Purges by what they named, and those that were soft. */
+function purgesObject(counts: readonly PurgeCount[]): object {
+  return Object.fromEntries(counts.map(({ what, soft, purges, entries }) => [soft ? `soft_${what}` : what, { purges, entries }]));
+}
+
 /** A cache in NGINX Plus's form. */
 export function cacheObject({ index, def, reading: { values } }: CountedCache): object {
   const { size, loaded } = index.state();
@@ -134,6 +140,7 @@ export function cacheObject({ index, def, reading: { values } }: CountedCache): 
     size,
     ...(Number.isFinite(def.maxSize) ? { max_size: def.maxSize } : {}),
     cold: !loaded,
+    purges: purgesObject(index.marks.counts()),
     ...Object.fromEntries(
       CACHE_STATUSES.map((status, i) => [
         status.toLowerCase(),

@@ -29,6 +29,7 @@ const header = (bodyLength: number): EntryHeader => ({
   etag: '"x"',
   reason: 'OK',
   lines: ['Content-Type', 'text/plain', 'X-Empty', ''],
+  tags: 'product-1 all',
 });
 
 function makeFile(body: Buffer): Buffer {
@@ -62,7 +63,7 @@ t.test('a header comes back as it was', (t) => {
     t.strictSame(decoded.entry, given);
     t.equal(decoded.tableCrc, 7);
   }
-  const bare = { ...header(0), lines: [] };
+  const bare = { ...header(0), lines: [], tags: '' };
   t.strictSame((decodeHeader(encodeHeader(bare, 0)!) as { entry: EntryHeader }).entry, bare);
   t.end();
 });

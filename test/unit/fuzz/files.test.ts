@@ -43,6 +43,7 @@ t.test('headers of cache files', async (t) => {
   const entry = {
     ...{ key: 'http://x/a', validUntil: 1_800_000_000, updating: 30, onError: 60, lastModified: -1, date: 1_700_000_000, bodyLength: 10 },
     ...{ contentLength: -1, status: 200, error: 0, vary: 'Accept', variant: 'x'.repeat(32), etag: '"x"', reason: 'OK', lines: ['A', 'b'] },
+    tags: 'one two',
   };
   const sound = encodeHeader(entry, 7)!;
   t.match(decodeHeader(sound), { entry, bodyStart: sound.length, tableCrc: 7 });

@@ -8,8 +8,10 @@ import { METHOD } from '../../http/syntax/method.js';
 import { forOperators, logChange, OperatorAccess, type Refused } from '../../status/access.js';
 import { answerApi, isCounted, notFound } from '../../status/api-answer.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
-import { type Answer, fail } from '../../status/api-question.js';
+import { type Answer, fail, refusalOf } from '../../status/api-question.js';
+import { answerPurge, isPurge } from '../../status/purges.js';
 import { utf8 } from '../../status/source.js';
+import { enter, leave } from '../../task/at-work.js';
 import { AGAIN } from '../../task/codes.js';
 
 const ALLOWED = METHOD.GET | METHOD.HEAD | METHOD.POST | METHOD.PATCH | METHOD.DELETE | METHOD.OPTIONS;
@@ -38,14 +40,29 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
       write,
       body: r.body?.whole().toString() ?? '',
     };
-    const tell = (): void => {
-      const source = { http: location.server.http, env, address: r.connection.localAddress };
-      const answered = answerApi(source, question) ?? notFound();
+    const source = { http: location.server.http, env, address: r.connection.localAddress };
+    const reply = (answered: Answer): void => {
       if (answered.did !== undefined) {
         logChange(r, `the API ${answered.did}`);
       }
-      send(r, answered);
+      if (!r.finished) {
+        send(r, answered);
+      }
     };
+    const tell = (): void => reply(answerApi(source, question) ?? notFound());
+    if (isPurge(question)) {
+      const refusal = refusalOf(() => {
+        answerPurge(source, question, (answered) => {
+          const before = enter(r);
+          reply(answered);
+          leave(before);
+        });
+      });
+      if (refusal !== undefined) {
+        reply(refusal);
+      }
+      return;
+    }
     if (!isCounted(question)) {
       tell();
       return;

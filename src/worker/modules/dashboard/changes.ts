@@ -1,10 +1,13 @@
+import { purge } from '../../cache/purge.js';
+import { wishesText } from '../../cache/purge-question.js';
 import type { Request } from '../../http/request/request.js';
 import { logChange } from '../../status/access.js';
 import { changePeer } from '../../status/peer-changes.js';
-import { takeCaches } from '../../status/service.js';
+import { cacheNamed, wishesOf } from '../../status/purges.js';
 import type { StatusSource } from '../../status/source.js';
 import { utf8 } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
+import { enter, leave } from '../../task/at-work.js';
 
 /** What the page may ask for. */
 interface Change {
@@ -14,26 +17,33 @@ interface Change {
   readonly upstream?: unknown;
   readonly id?: unknown;
   readonly cache?: unknown;
+  /** What is purged of it: one of these. */
   readonly key?: unknown;
+  readonly prefix?: unknown;
+  readonly tag?: unknown;
+  readonly soft?: unknown;
 }
 
-/** Does what the page asks for, and says what came of it. */
-export function changeText(r: Request, source: StatusSource): string {
+/** Does what the page asks for, and calls back with what came of it. */
+export function makeChange(r: Request, source: StatusSource, done: (text: string) => void): void {
   let change: Change;
   try {
     change = JSON.parse(r.body?.inMemory()?.toString() ?? '');
   } catch {
-    return refusal('the request is no JSON text');
+    done(refusal('the request is no JSON text'));
+    return;
   }
   switch (change?.action) {
     case 'drain':
     case 'disable':
     case 'enable':
-      return turnPeer(r, source, change);
+      done(turnPeer(r, source, change));
+      return;
     case 'purge':
-      return purge(r, source, change);
+      purgeCache(r, source, change, done);
+      return;
     default:
-      return refusal('unknown action');
+      done(refusal('unknown action'));
   }
 }
 
@@ -66,16 +76,28 @@ function turnPeer(r: Request, source: StatusSource, { action, protocol, upstream
   return success(`${utf8(found.peer.name)} ${told}`);
 }
 
-function purge(r: Request, source: StatusSource, { cache, key }: Change): string {
-  const found = takeCaches(source).find(({ name }) => utf8(name) === cache);
-  if (found === undefined || typeof key !== 'string' || key === '') {
-    return refusal('there is no such cache');
-  }
-  const { disk } = found.index;
+function purgeCache(r: Request, source: StatusSource, { cache, key, prefix, tag, soft }: Change, done: (text: string) => void): void {
+  const disk = cacheNamed(source, cache);
   if (disk === undefined) {
-    return refusal('no location uses this cache');
+    done(refusal('there is no such cache'));
+    return;
   }
-  const removed = disk.purgeKey(Buffer.from(key).toString('latin1'));
-  logChange(r, `the dashboard purges a key of cache "${found.name}": ${removed ? 'removed' : 'not there'}`);
-  return removed ? success('the entry was removed') : refusal('there is no entry with this key');
+  if (disk === null) {
+    done(refusal('no location uses this cache'));
+    return;
+  }
+  const wishes = wishesOf({ key, prefix, tag, soft });
+  if (typeof wishes === 'string' || wishes[0]!.text === '') {
+    done(refusal(typeof wishes === 'string' ? wishes : 'the text is empty'));
+    return;
+  }
+  purge(disk, wishes, (entries) => {
+    const before = enter(r);
+    const many = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
+    logChange(r, `the dashboard purges cache "${disk.name}" by ${wishesText(wishes)}: ${many}`);
+    if (!r.finished) {
+      done(entries === 0 ? refusal('there is no such entry') : success(`${many} ${soft === true ? 'became stale' : 'removed'}`));
+    }
+    leave(before);
+  });
 }

@@ -11,7 +11,7 @@ import { historyOf } from '../../status/history.js';
 import { pastOf, seriesOf } from '../../status/history-series.js';
 import type { StatusSource } from '../../status/source.js';
 import { AGAIN, type Result } from '../../task/codes.js';
-import { changeText } from './changes.js';
+import { makeChange } from './changes.js';
 import { dashboardPage } from './page.js';
 import { stateText } from './state.js';
 
@@ -57,7 +57,7 @@ export function serveDashboard(write: boolean, source: StatusSource, location: L
     if (!write || r.header(MARK) === undefined) {
       return 403;
     }
-    readBody(r, () => r.resume(sendJson(r, changeText(r, source))));
+    readBody(r, () => makeChange(r, source, (text) => r.resume(sendJson(r, text))));
     return AGAIN;
   };
 }

@@ -158,6 +158,21 @@ function cacheMetrics(text: MetricsText, source: StatusSource): void {
   text.counter('cache_response_bytes_total', 'Bytes of those responses.', byStatus(CACHE.bytes));
   text.counter('cache_responses_written_total', 'Responses that were stored.', byStatus(CACHE.responsesWritten));
   text.counter('cache_written_bytes_total', 'Bytes that were stored.', byStatus(CACHE.bytesWritten));
+  const purges = caches.flatMap(({ name, index }) =>
+    index.marks
+      .counts()
+      .map(({ what, soft, ...counted }) => ({ ...counted, labels: { cache: name, by: what, mode: soft ? 'soft' : 'hard' } })),
+  );
+  text.counter(
+    'cache_purges_total',
+    'Purges by what they named, of this machine and of others.',
+    purges.map(({ labels, purges }): [Labels, number] => [labels, purges]),
+  );
+  text.counter(
+    'cache_purged_entries_total',
+    'Entries that they have removed or made stale.',
+    purges.map(({ labels, entries }): [Labels, number] => [labels, entries]),
+  );
 }
 
 const LIMIT_RESULTS = [

@@ -62,6 +62,31 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
       inServer('location ~ ^/(.*)$ { proxy_pass http://b/$1?x=$arg_host; }'),
     ],
   },
+  'tags-without-cache': {
+    bad: [
+      inServer('location / { proxy_pass http://b; proxy_cache_tag a; }'),
+      inServer('location / { fastcgi_pass b:1; proxy_cache z; fastcgi_cache_tag a; proxy_cache_tag off; }'),
+    ],
+    good: [
+      inServer('proxy_cache_tag a; location / { proxy_pass http://b; proxy_cache z; }'),
+      inServer('proxy_cache z; location / { proxy_pass http://b; proxy_cache_tag a; } location /b { proxy_cache_tag off; }'),
+    ],
+  },
+  'tags-of-request': {
+    bad: [inServer('proxy_cache z; proxy_cache_tag all $http_cache_tag;'), inServer('proxy_cache z; proxy_cache_tag "a ${arg_tag}";')],
+    good: [inServer('proxy_cache z; proxy_cache_tag $upstream_http_cache_tag $host;')],
+  },
+  'open-purge': {
+    bad: [
+      inServer('location / { proxy_pass http://b; proxy_cache z; proxy_cache_purge PURGE from all; }'),
+      inServer('location / { proxy_pass http://b; proxy_cache z; proxy_cache_purge $request_method; }'),
+    ],
+    good: [
+      inServer('allow 127.0.0.1; deny all; location / { proxy_pass http://b; proxy_cache z; proxy_cache_purge PURGE from all; }'),
+      inServer('location / { proxy_pass http://b; proxy_cache z; proxy_cache_purge PURGE from 127.0.0.1; }'),
+      inServer('location / { proxy_pass http://b; proxy_cache z; proxy_cache_purge $purge; }'),
+    ],
+  },
   'loose-origin': {
     bad: [
       inServer('if ($http_origin ~ example\\.com) { set $ok 1; }'),
