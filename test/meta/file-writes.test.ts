@@ -22,6 +22,7 @@ const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string
   'shared/zone/run-directory.ts': [2, 'a folder by mkdtemp, which root gives to the workers'],
   'shared/zone/sqlite.ts': [1, 'zone files: exclusive, 0600, in that folder'],
   'worker/cache/disk-cache.ts': [1, 'new times in an entry that is known by its inode'],
+  'worker/cache/purge-file.ts': [1, 'a time that is over in an entry that is open: no link, and of our form'],
   'worker/cache/writer.ts': [3, 'entries: exclusive, 0600, and renamed'],
   'worker/http/request/temp-file.ts': [1, 'temporary files: exclusive, 0600'],
   'worker/js/handlers/watchdog-thread.ts': [1, 'the last line of a log that is there'],

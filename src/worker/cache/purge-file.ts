@@ -8,6 +8,10 @@ import { readOpenHeader } from './walk.js';
 /** What a purge found at a path: nothing or an entry that it does not mean, one that is off now, or one that is stale now. */
 export type PurgedFile = 'none' | 'gone' | 'stale';
 
+// A pipe of that name must not hold the process up, and a link is no entry.
+const LOOKED_AT = constants.O_NONBLOCK | constants.O_NOFOLLOW;
+const CHANGED = constants.O_RDWR | LOOKED_AT;
+
 /** The second since which an entry is stale that was purged softly at a time (milliseconds). */
 const staleSince = (at: number): number => Math.floor(at / 1000) - 1;
 
@@ -29,12 +33,12 @@ export function meansEntry({ what, text }: Pick<Purge, 'what' | 'text'>, { key, 
  */
 export function purgeFile(path: string, purges: readonly Purge[], older: boolean, keeps: boolean): PurgedFile {
   const native = fsPath(path);
-  const soft = purges.some((purge) => purge.soft) && !keeps;
   let fd: number;
   try {
-    fd = openSync(native, (soft ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK);
+    fd = purges.some(({ soft }) => soft) && !keeps ? openSync(native, CHANGED) : openSync(native, constants.O_RDONLY | LOOKED_AT);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ELOOP') {
       return 'none';
     }
     throw error;
