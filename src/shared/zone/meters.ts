@@ -26,10 +26,10 @@ export class Meter {
   readonly values: Float64Array;
   /** How often each status was seen, by the status; null before the first, for there may be thousands of meters that count none. */
   #codes: Float64Array | null = null;
-  readonly #meters: Meters;
+  readonly #meters: Pick<Meters, 'add'>;
   #waiting = false;
 
-  constructor(kind: MeterKind, name: string, meters: Meters) {
+  constructor(kind: MeterKind, name: string, meters: Pick<Meters, 'add'>) {
     this.kind = kind;
     this.name = name;
     this.values = new Float64Array(kind.length);

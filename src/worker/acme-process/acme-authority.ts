@@ -28,23 +28,26 @@ export class AcmeAuthority implements Authority {
   readonly #zone: AcmeZone;
   readonly #state: StateStore;
   readonly #lookup: LookupFunction | undefined;
+  readonly #spread: () => Promise<void>;
   readonly #say: (level: Level, message: string) => void;
   readonly #pace = new Pace();
   #client: CaClient | undefined = undefined;
   #session: Promise<Session> | undefined = undefined;
 
-  /** `lookup` finds the CA's addresses; undefined: the system does. */
+  /** `lookup` finds the CA's addresses; undefined: the system does. `spread`: see {@link solverOf}. */
   constructor(
     issuer: AcmeIssuer,
     zone: AcmeZone,
     state: StateStore,
     lookup: LookupFunction | undefined,
+    spread: () => Promise<void>,
     say: (level: Level, message: string) => void,
   ) {
     this.#issuer = issuer;
     this.#zone = zone;
     this.#state = state;
     this.#lookup = lookup;
+    this.#spread = spread;
     this.#say = say;
   }
 
@@ -103,7 +106,7 @@ export class AcmeAuthority implements Authority {
       issuer,
       client,
       state: this.#state,
-      solve: solverOf(issuer, this.#zone),
+      solve: solverOf(issuer, this.#zone, this.#spread),
       pace: this.#pace,
       store: (name, text) => this.#store(name, text),
       profile: this.#profile(meta.profiles),

@@ -3,6 +3,9 @@ import type { Order } from '../acme/settings.js';
 import { renewalId, validityOf } from './check-certificate.js';
 import { type FailureKind, pauseAfter, randomMoment, type Span, usualWindow } from './schedule.js';
 
+/** So long (milliseconds) a machine waits at most because of what happened to another one. */
+const LONGEST_INHERITED = 600_000;
+
 /** One certificate over its life: what there is, and when something has to be done about it. nginx-acme: CertificateContext. */
 export class CertificateTask {
   readonly order: Order;
@@ -47,6 +50,16 @@ export class CertificateTask {
   /** Takes over a certificate from an earlier run. */
   restore(pair: Pair): void {
     this.#adopt(pair);
+    this.#report();
+  }
+
+  /** Another machine has tried and failed: the next attempt is when that one would have made it, but not in a long time. */
+  inherit({ fails, next, error }: OrderReport): void {
+    this.#fails = fails;
+    this.#alike = Math.min(fails, 1);
+    this.#error = error;
+    this.#renewAt = Math.min(next, Date.now() + LONGEST_INHERITED);
+    this.#askAt = Number.POSITIVE_INFINITY;
     this.#report();
   }
 

@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
-import type { AcmeZone, Pair } from '../acme/acme-zone.js';
+import type { AcmeZone, OrderReport, Pair } from '../acme/acme-zone.js';
 import type { Issuer, Order } from '../acme/settings.js';
 import { belongTogether, type StateStore } from '../acme/state-folder.js';
 import { type Authority, NoAccount } from './authority.js';
@@ -26,6 +26,7 @@ export class IssuerRunner {
   readonly #state: StateStore;
   readonly #log: Logger;
   readonly #authority: Authority;
+  readonly #earlier: ReadonlyMap<string, OrderReport>;
   readonly #tasks: readonly CertificateTask[];
   /** The last failure to use the account, and how many there were in a row. */
   #noAccount: NoAccount | undefined = undefined;
@@ -38,7 +39,7 @@ export class IssuerRunner {
   #running = 0;
   #stopped = false;
 
-  /** `authority` is made with what says its lines in the log. */
+  /** `authority` is made with what says its lines in the log; `earlier` has what another machine, which did this before, reported last. */
   constructor(
     issuer: Issuer,
     orders: readonly Order[],
@@ -46,7 +47,9 @@ export class IssuerRunner {
     state: StateStore,
     log: Logger,
     authority: (say: (level: Level, message: string) => void) => Authority,
+    earlier: ReadonlyMap<string, OrderReport> = new Map(),
   ) {
+    this.#earlier = earlier;
     this.#issuer = issuer;
     this.#zone = zone;
     this.#state = state;
@@ -66,6 +69,10 @@ export class IssuerRunner {
           this.#zone.setPair(zoneId, stored);
         }
         task.restore(stored);
+      }
+      const before = this.#earlier.get(zoneId);
+      if (before?.state === 'failing' && before.next > Date.now() && (stored === undefined || task.renews)) {
+        task.inherit(before);
       }
     }
     this.#look();

@@ -1,18 +1,26 @@
 import { In } from '../../shared/config/context.js';
 import { blockIn, type Loaded, loadFromSnapshot } from '../../shared/config/load.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
+import type { Level } from '../../shared/log/level.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
+import type { AcmeZone } from '../acme/acme-zone.js';
+import { FleetState } from '../acme/fleet-state.js';
 import { ordersOf } from '../acme/orders.js';
 import { acmeScope, zoneOf } from '../acme/scopes.js';
-import { StateFolder, StateInZone } from '../acme/state-folder.js';
+import type { Issuer } from '../acme/settings.js';
+import { StateFolder, StateInZone, type StateStore } from '../acme/state-folder.js';
 import type { Request } from '../http/request/request.js';
 import { language } from '../language.js';
 import { namesScope } from '../modules/server/index.js';
+import { sharedStoreScope } from '../modules/shared-store/index.js';
 import { sslScope } from '../modules/ssl/directives.js';
 import { resolverScope } from '../resolver/directive/resolver-settings.js';
 import { DnsResolver } from '../resolver/dns-resolver.js';
 import { AcmeAuthority } from './acme-authority.js';
+import type { Authority } from './authority.js';
+import { FleetLead } from './fleet-lead.js';
+import { FollowedFiles } from './followed-files.js';
 import { InternalAuthority } from './internal-authority.js';
 import { IssuerRunner } from './issuer-runner.js';
 import { lookupBy } from './lookup.js';
@@ -28,11 +36,16 @@ export function serveAcme(worker: WorkerProcess): Server {
   return new AcmeProcess(worker, loaded);
 }
 
+const ownState = (zone: AcmeZone, { name, statePath }: Issuer): StateStore =>
+  statePath === undefined ? new StateInZone(zone, name) : new StateFolder(statePath);
+
 class AcmeProcess implements Server {
   readonly #zones: SqliteZoneStore;
   readonly #make: () => readonly IssuerRunner[];
   readonly #lead: (done: (leads: boolean) => void) => void;
   readonly #resign: () => void;
+  readonly #fleet: (() => FleetLead) | undefined;
+  #following: FleetLead | undefined = undefined;
   #resolver: DnsResolver | undefined = undefined;
   #runners: readonly IssuerRunner[] = [];
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -49,17 +62,23 @@ class AcmeProcess implements Server {
     const zone = this.#zones.open(zoneOf(settings));
     this.#lead = (done) => zone.lead(LEASE, done);
     this.#resign = () => zone.resign();
+    const { store } = loaded.settings(sharedStoreScope, loaded.root);
+    const synced = store !== undefined && zoneOf(settings).data?.sync === true;
+    this.#fleet = synced ? () => new FleetLead(store, zone, log, new FollowedFiles(orders, log)) : undefined;
     this.#make = () => {
+      const fleet = this.#following;
+      const spread = fleet === undefined ? async (): Promise<void> => {} : () => fleet.spread();
+      const earlier = new Map(fleet === undefined ? [] : zone.reports().map((report) => [report.id, report]));
       this.#resolver ??= resolver === undefined ? undefined : new DnsResolver(resolver, log);
       const lookup = this.#resolver === undefined ? undefined : lookupBy(this.#resolver, resolverTimeout);
       zone.keepReports(new Set(orders.keys()));
       const issuers = new Map([...orders.values()].map(({ issuer }) => [issuer.name, issuer]));
       return [...issuers.values()].map((issuer) => {
         const own = [...orders.values()].filter((order) => order.issuer.name === issuer.name);
-        const state = issuer.statePath === undefined ? new StateInZone(zone, issuer.name) : new StateFolder(issuer.statePath);
-        return new IssuerRunner(issuer, own, zone, state, log, (say) =>
-          issuer.kind === 'internal' ? new InternalAuthority(state, say) : new AcmeAuthority(issuer, zone, state, lookup, say),
-        );
+        const state = synced ? new FleetState(zone, issuer.name, issuer.statePath) : ownState(zone, issuer);
+        const authority = (say: (level: Level, message: string) => void): Authority =>
+          issuer.kind === 'internal' ? new InternalAuthority(state, say) : new AcmeAuthority(issuer, zone, state, lookup, spread, say);
+        return new IssuerRunner(issuer, own, zone, state, log, authority, earlier);
       });
     };
   }
@@ -80,6 +99,7 @@ class AcmeProcess implements Server {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#stop();
+    this.#following?.close();
     this.#resolver?.close();
     this.#resign();
     this.#zones.close();
@@ -87,7 +107,23 @@ class AcmeProcess implements Server {
 
   #look(): void {
     this.#timer = setTimer(() => this.#look(), LOOK);
-    this.#lead((leads) => this.#led(leads));
+    this.#lead((leads) => this.#led(this.#fleet === undefined ? leads : this.#leadsFleet(leads, this.#fleet)));
+  }
+
+  /** Whether this machine gets certificates; `alone`: of this machine's processes this is the one that has to do with the fleet. */
+  #leadsFleet(alone: boolean, begin: () => FleetLead): boolean {
+    if (this.#closed) {
+      return false;
+    }
+    if (!alone) {
+      this.#following?.close();
+      this.#following = undefined;
+      return false;
+    }
+    this.#following ??= begin();
+    const { leads } = this.#following;
+    this.#following.renew();
+    return leads && this.#following.leads;
   }
 
   #led(leads: boolean): void {

@@ -15,12 +15,12 @@ export interface PlacedAnswer {
 /** Puts the answer to one challenge where the CA looks for it. Resolves once it is there. */
 export type Solve = (identifier: Identifier, token: string, answer: string, key: string) => Promise<PlacedAnswer>;
 
-/** How the challenges of an issuer are answered; `key` is the private key of the certificate that is asked for. */
-export function solverOf({ challenge, dnsHook }: AcmeIssuer, zone: AcmeZone): Solve {
+/** How the challenges of an issuer are answered; `spread` waits until all machines know an answer that is in the zone. */
+export function solverOf({ challenge, dnsHook }: AcmeIssuer, zone: AcmeZone, spread: () => Promise<void>): Solve {
   switch (challenge) {
     case 'http-01':
       return (_identifier, token, answer) =>
-        inZone(zone, {
+        inZone(zone, spread, {
           put: (done) => zone.setHttpAnswer(token, answer, done),
           isThere: () => zone.httpAnswer(token) === answer,
           drop: () => zone.dropHttpAnswer(token),
@@ -29,7 +29,7 @@ export function solverOf({ challenge, dnsHook }: AcmeIssuer, zone: AcmeZone): So
       return async (identifier, _token, answer, key) => {
         const name = challengeServerName(identifier);
         const chain = await makeChallengeCertificate(identifier, answer, key);
-        return inZone(zone, {
+        return inZone(zone, spread, {
           put: (done) => zone.setAlpnAnswer(name, { chain, key }, done),
           isThere: () => zone.alpnAnswer(name)?.chain === chain,
           drop: () => zone.dropAlpnAnswer(name),
@@ -51,8 +51,11 @@ interface ZoneAnswer {
   drop(): void;
 }
 
-async function inZone(zone: AcmeZone, { put, isThere, drop }: ZoneAnswer): Promise<PlacedAnswer> {
-  const place = (): Promise<void> => new Promise<void>(put);
+async function inZone(zone: AcmeZone, spread: () => Promise<void>, { put, isThere, drop }: ZoneAnswer): Promise<PlacedAnswer> {
+  const place = async (): Promise<void> => {
+    await new Promise<void>(put);
+    await spread();
+  };
   await place();
   return {
     restore: async () => {

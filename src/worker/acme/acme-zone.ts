@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import type { SealedZone } from '../fleet/settings.js';
 import { runtimePart } from '../task/protocol-runtime.js';
+
+import { ACME_SYNC_DDL } from './sync-ddl.js';
 
 /** Size of the zone where no `acme_shared_zone` names one. nginx-acme: ACME_ZONE_SIZE. */
 export const ACME_ZONE = 'ngx_acme_shared';
@@ -72,7 +75,8 @@ const VERSIONS = 2 ** 48 - 1;
  * nginx-acme: AcmeSharedData.
  */
 export class AcmeZone {
-  readonly #sql: Sql;
+  /** The zone's tables, for what the fleet is to have of them. */
+  readonly sql: Sql;
   readonly #process: number;
   readonly #version: Statement<number>;
   readonly #pair: Statement<[version: number, chain: string, key: string]>;
@@ -94,7 +98,7 @@ export class AcmeZone {
 
   /** `process` is the number of this process in the zones. */
   constructor(sql: Sql, process: number) {
-    this.#sql = sql;
+    this.sql = sql;
     this.#process = process;
     this.#version = sql.prepare('SELECT version FROM pairs WHERE id = ?');
     this.#pair = sql.prepare('SELECT version, chain, key FROM pairs WHERE id = ?');
@@ -117,7 +121,7 @@ export class AcmeZone {
 
   /** The pair of an id. `known` is what the caller has of it, which is returned when it is still the one. */
   pair(id: string, known: VersionedPair | undefined): VersionedPair | undefined {
-    return this.#sql.read(() => {
+    return this.sql.read(() => {
       if (known !== undefined && this.#version.get(id) === known.version) {
         return known;
       }
@@ -130,12 +134,12 @@ export class AcmeZone {
   setPair(id: string, { chain, key }: Pair, done: () => void = () => {}): void {
     // Not counted: what was counted begins anew with a zone that came to harm, and a worker would take another pair for the one it has.
     const version = randomInt(VERSIONS);
-    this.#sql.submit({ work: () => void this.#setPair.run(id, version, chain, key), after: done });
+    this.sql.submit({ work: () => void this.#setPair.run(id, version, chain, key), after: done });
   }
 
   /** Makes sure that what is read next is what the workers have, where a zone that came to harm was started anew. */
   look(): void {
-    this.#sql.look();
+    this.sql.look();
   }
 
   /** The key authorization for a token of HTTP-01. */
@@ -144,11 +148,11 @@ export class AcmeZone {
   }
 
   setHttpAnswer(token: string, answer: string, done: () => void): void {
-    this.#sql.submit({ work: () => void this.#setAnswer.run(HTTP + token, answer, ''), after: done });
+    this.sql.submit({ work: () => void this.#setAnswer.run(HTTP + token, answer, ''), after: done });
   }
 
   dropHttpAnswer(token: string): void {
-    this.#sql.submit({ work: () => void this.#dropAnswer.run(HTTP + token), after: () => {} });
+    this.sql.submit({ work: () => void this.#dropAnswer.run(HTTP + token), after: () => {} });
   }
 
   /** What is shown to a client that names this server and speaks `acme-tls/1` alone. */
@@ -158,25 +162,25 @@ export class AcmeZone {
   }
 
   setAlpnAnswer(serverName: string, { chain, key }: AlpnAnswer, done: () => void): void {
-    this.#sql.submit({ work: () => void this.#setAnswer.run(ALPN + serverName, chain, key), after: done });
+    this.sql.submit({ work: () => void this.#setAnswer.run(ALPN + serverName, chain, key), after: done });
   }
 
   dropAlpnAnswer(serverName: string): void {
-    this.#sql.submit({ work: () => void this.#dropAnswer.run(ALPN + serverName), after: () => {} });
+    this.sql.submit({ work: () => void this.#dropAnswer.run(ALPN + serverName), after: () => {} });
   }
 
   #readAnswer(name: string): [answer: string, key: string] | undefined {
-    let row = this.#sql.read(() => this.#answer.get(name));
+    let row = this.sql.read(() => this.#answer.get(name));
     if (row === undefined) {
       // It may be in a file that was put in place of this one a moment ago, and the CA asks but once.
-      this.#sql.look();
-      row = this.#sql.read(() => this.#answer.get(name));
+      this.sql.look();
+      row = this.sql.read(() => this.#answer.get(name));
     }
     return row === undefined || !areTexts(row) ? undefined : row;
   }
 
   reports(): OrderReport[] {
-    const rows = this.#sql.read(() => this.#reports.all()) ?? [];
+    const rows = this.sql.read(() => this.#reports.all()) ?? [];
     return rows.filter(isReport).map(([id, issuer, identifiers, state, notAfter, next, fails, error]) => ({
       id,
       issuer,
@@ -190,7 +194,7 @@ export class AcmeZone {
   }
 
   setReport({ id, issuer, identifiers, state, notAfter, next, fails, error }: OrderReport): void {
-    this.#sql.submit({
+    this.sql.submit({
       work: () => void this.#setReport.run(id, issuer, identifiers, state, notAfter, next, fails, error),
       after: () => {},
     });
@@ -200,23 +204,23 @@ export class AcmeZone {
   keepReports(ids: ReadonlySet<string>): void {
     for (const { id } of this.reports()) {
       if (!ids.has(id)) {
-        this.#sql.submit({ work: () => void this.#dropReport.run(id), after: () => {} });
+        this.sql.submit({ work: () => void this.#dropReport.run(id), after: () => {} });
       }
     }
   }
 
   /** A text that is kept for as long as the server runs. */
   kept(name: string): string | undefined {
-    const text: unknown = this.#sql.read(() => this.#kept.get(name));
+    const text: unknown = this.sql.read(() => this.#kept.get(name));
     return typeof text === 'string' ? text : undefined;
   }
 
   keep(name: string, text: string): void {
-    this.#sql.submit({ work: () => void this.#keep.run(name, text), after: () => {} });
+    this.sql.submit({ work: () => void this.#keep.run(name, text), after: () => {} });
   }
 
   dropKept(name: string): void {
-    this.#sql.submit({ work: () => void this.#dropKept.run(name), after: () => {} });
+    this.sql.submit({ work: () => void this.#dropKept.run(name), after: () => {} });
   }
 
   /** Asks for the lead for some milliseconds, and calls back with whether this process has it. */
@@ -231,12 +235,12 @@ export class AcmeZone {
         this.#setLeader.run(this.#process, now + ms);
       }
     };
-    this.#sql.submit({ work, after: () => done(leads) });
+    this.sql.submit({ work, after: () => done(leads) });
   }
 
   /** Gives the lead up. */
   resign(): void {
-    this.#sql.submit({ work: () => void this.#dropLeader.run(this.#process), after: () => {} });
+    this.sql.submit({ work: () => void this.#dropLeader.run(this.#process), after: () => {} });
   }
 
   /** For a status page; runs without a transaction. */
@@ -246,7 +250,7 @@ export class AcmeZone {
 }
 
 /** The kind of zone that `acme_shared_zone` declares. */
-export const acmeZone: ZoneKind<AcmeZone, undefined> = {
+export const acmeZone: ZoneKind<AcmeZone, SealedZone | undefined> = {
   id: 'acme_shared_zone',
   ddl: `CREATE TABLE IF NOT EXISTS pairs (id TEXT PRIMARY KEY, version INTEGER, chain TEXT, key TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, answer TEXT, key TEXT) WITHOUT ROWID;
@@ -254,6 +258,7 @@ export const acmeZone: ZoneKind<AcmeZone, undefined> = {
       fails INTEGER, error TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS leader (id INTEGER PRIMARY KEY, process INTEGER, until INTEGER);`,
+  moreDdl: (data) => (data?.sync ? ACME_SYNC_DDL : ''),
   open: (sql, _zone, process) => new AcmeZone(sql, process),
   release: (sql, process) => void sql.prepare('DELETE FROM leader WHERE process = ?').run(process),
   stats: (zone) => zone.stats(),

@@ -1,6 +1,7 @@
 import { In } from '../../shared/config/context.js';
 import { inherit, own } from '../../shared/config/define.js';
 import { parseSize } from '../../shared/config/language/units.js';
+import type { SealedZone } from '../fleet/settings.js';
 import { type Context, defineScope } from '../module.js';
 import { ACME_ZONE, ACME_ZONE_BYTES, acmeZone } from './acme-zone.js';
 import { type Identifier, NameError, parseIdentifiers } from './identifier.js';
@@ -55,8 +56,8 @@ export const acmeScope = defineScope<AcmeSettings>({
         conf.issuers = new Map([...(conf.issuers ?? []), [name, readIssuer(node, ctx)]]);
       },
     },
-    // nginx-acme. Syntax: acme_shared_zone zone=name:size;
-    acme_shared_zone: { in: In.HTTP, args: 1, set: readZone },
+    // nginx-acme. Syntax: acme_shared_zone zone=name:size [sync]; the parameter is ours.
+    acme_shared_zone: { in: In.HTTP, args: [1, 2], set: readZone },
   },
 });
 
@@ -81,7 +82,12 @@ function readZone(conf: Partial<AcmeSettings>, _node: unknown, ctx: Context): vo
   if (bytes < MIN_ZONE_BYTES) {
     ctx.fail(`acme_shared_zone: zone ${name} is too small`, { arg: 0 });
   }
-  conf.zone = ctx.zone(acmeZone, name, { bytes, data: undefined });
+  const parameter = ctx.node.args[1];
+  if (parameter !== undefined && parameter !== 'sync') {
+    ctx.fail(`invalid parameter "${parameter}"`, { arg: 1 });
+  }
+  const data = parameter === undefined ? undefined : { sync: true, sealed: true, said: '"sync" of "acme_shared_zone"' };
+  conf.zone = ctx.zone(acmeZone, name, { bytes, data: data as SealedZone | undefined });
 }
 
 /** `acme_certificate`. nginx-acme: AcmeServerConfig. */

@@ -1,5 +1,6 @@
 import type { Pos } from '../../shared/config/language/ast.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
+import type { SealedZone } from '../fleet/settings.js';
 import type { AcmeZone } from './acme-zone.js';
 import type { Identifier } from './identifier.js';
 import type { KeyKind } from './key-kind.js';
@@ -58,4 +59,4 @@ export interface Order {
   readonly key: KeyKind;
 }
 
-export type AcmeZoneRef = ZoneRef<AcmeZone, undefined>;
+export type AcmeZoneRef = ZoneRef<AcmeZone, SealedZone | undefined>;

@@ -45,6 +45,11 @@ export class Outbox {
     this.#forget.run(key);
   }
 
+  /** A key is to be sent. For inside a transaction. */
+  note(key: string): void {
+    this.#note.run(key);
+  }
+
   /** Keys are to be sent. */
   noteAll(keys: readonly string[]): void {
     nowPatiently(

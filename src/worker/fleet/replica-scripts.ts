@@ -1,11 +1,15 @@
 import { StoreScript } from './script.js';
 
 /**
- * Changes what the machines have in common: KEYS are the list of changes, the table of what is there, and when that ends. ARGV has how many
- * changes the list keeps, the machine, and for each change the zone, the key, its life in milliseconds (0 for ever, -1 for a removal) and
- * the text. What has ended goes, a few pairs each time.
+ * Changes what the machines have in common: KEYS are the list of changes, the table of what is there, when that ends, and where one machine
+ * alone may change it, the place of its name. ARGV has how many changes the list keeps, the machine, and for each change the zone, the
+ * key, its life in milliseconds (0 for ever, -1 for a removal) and the text. What has ended
+ * goes, a few pairs each time. 0: another machine may, and nothing is changed.
  */
 export const REPLICATE_SCRIPT: StoreScript = new StoreScript(`
+if KEYS[4] and redis.pcall('GET', KEYS[4]) ~= ARGV[2] then
+  return 0
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ended = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 64)

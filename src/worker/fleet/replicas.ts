@@ -18,6 +18,23 @@ const BLOCK_MS = 5000;
 const MAX_LIST = 50_000;
 const RETRY_MS = 500;
 
+/** Says that one machine alone changes the zones: who it is stands in the store. */
+export interface ReplicaGuard {
+  /** The key of the store with the name of that machine. */
+  readonly key: string;
+  /** The name if it is this machine. */
+  token(): string | undefined;
+  /** It has become another one. */
+  refused(): void;
+}
+
+/** Zones that are kept apart from those of the workers. */
+export interface ReplicaOptions {
+  /** What the keys of the store have after the name of the fleet. */
+  readonly part?: string;
+  readonly guard?: ReplicaGuard;
+}
+
 /**
  * Keeps zones of this machine the same as those of all others. One worker of a machine does it: it sends what the machine has changed, in
  * order, and takes over what the store's list of changes has, in the list's order, which is the same for all.
@@ -25,6 +42,7 @@ const RETRY_MS = 500;
 export class Replicas {
   readonly #store: SharedStore;
   readonly #log: Logger;
+  readonly #guard: ReplicaGuard | undefined;
   readonly #zones = new Map<string, ReplicaZone>();
   /** Keys of the store, which are at one place in a cluster. */
   readonly #list: string;
@@ -44,10 +62,11 @@ export class Replicas {
   #ahead = 0;
   #waiting: NodeJS.Timeout | undefined;
 
-  constructor(store: SharedStore, log: Logger) {
+  constructor(store: SharedStore, log: Logger, { part = '', guard }: ReplicaOptions = {}) {
     this.#store = store;
     this.#log = log;
-    const prefix = `sluice:{${store.settings.name}}:`;
+    this.#guard = guard;
+    const prefix = `sluice:{${store.settings.name}}:${part}`;
     this.#list = `${prefix}changes`;
     this.#table = `${prefix}pairs`;
     this.#ends = `${prefix}ends`;
@@ -64,6 +83,22 @@ export class Replicas {
     } else if (this.#started) {
       this.start();
     }
+  }
+
+  /** Everything that there is has been read once. */
+  get ready(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** The last change that was taken over. */
+  get position(): string {
+    return this.#last ?? '0-0';
+  }
+
+  /** Reads everything again: what this machine has changed meanwhile does not count. */
+  followAnew(): void {
+    this.#last = undefined;
+    this.#connection?.reconnect();
   }
 
   start(): void {
@@ -102,7 +137,11 @@ export class Replicas {
     if (this.#sending || this.#closed || !this.#store.up || this.#last === undefined) {
       return;
     }
-    const args: StoreArgument[] = [MAX_LIST, this.#store.settings.node];
+    const token = this.#guard?.token();
+    if (this.#guard !== undefined && token === undefined) {
+      return;
+    }
+    const args: StoreArgument[] = [MAX_LIST, token ?? this.#store.settings.node];
     const sent: [zone: ReplicaZone, numbers: number[]][] = [];
     for (const zone of this.#zones.values()) {
       const waiting = zone.outbox.first(MAX_CHANGES);
@@ -119,9 +158,14 @@ export class Replicas {
       return;
     }
     this.#sending = true;
-    this.#store.run(REPLICATE_SCRIPT, [this.#list, this.#table, this.#ends], args, {
-      replied: () => {
+    const guarded = this.#guard === undefined ? [] : [this.#guard.key];
+    this.#store.run(REPLICATE_SCRIPT, [this.#list, this.#table, this.#ends, ...guarded], args, {
+      replied: (reply) => {
         this.#sending = false;
+        if (reply !== 1) {
+          this.#guard?.refused();
+          return;
+        }
         for (const [zone, numbers] of sent) {
           zone.outbox.sent(numbers);
         }
@@ -193,12 +237,13 @@ export class Replicas {
     const changes = new Map<ReplicaZone, Map<string, ReplicaChange>>();
     for (const [id, fields] of entries) {
       // m, z, k, l, v: each name is followed by its value.
-      const [, , , name, , key, , life, , text] = fields as string[];
-      const zone = this.#zones.get(name!);
-      if (zone !== undefined) {
+      const [, , , name, , key, , life, , text] = fields as readonly (string | undefined)[];
+      const zone = this.#zones.get(name ?? '');
+      // Another program may have written to the list.
+      if (zone !== undefined && key !== undefined && text !== undefined && Number.isInteger(Number(life ?? Number.NaN))) {
         const left = Number(life) > 0 ? Number(life) - this.#ageOf(id) : Number(life);
         // What ended meanwhile is as good as removed.
-        put(changes, zone, key!, left < 0 || (left === 0 && Number(life) > 0) ? undefined : { text: text!, life: left });
+        put(changes, zone, key, left < 0 || (left === 0 && Number(life) > 0) ? undefined : { text, life: left });
       }
     }
     for (const [zone, ofZone] of changes) {
@@ -236,7 +281,7 @@ export class Replicas {
         const zone = this.#zones.get(field.slice(0, line));
         const space = pairs[i + 1]!.indexOf(' ');
         const ends = Number(pairs[i + 1]!.slice(0, space));
-        if (zone !== undefined && (ends === 0 || ends > now)) {
+        if (zone !== undefined && space > 0 && (ends === 0 || ends > now)) {
           put(found, zone, field.slice(line + 1), { text: pairs[i + 1]!.slice(space + 1), life: ends === 0 ? 0 : ends - now });
         }
       }
