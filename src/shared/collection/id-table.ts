@@ -88,5 +88,11 @@ export class IdTable<T extends object> {
   }
 }
 
-/** The lowest two bits of an identifier say whose stream it is: without them, the identifiers of each kind follow one another. */
-const slotOf = (id: number): number => Math.floor(id / 4) ^ ((id & 3) << 4);
+/**
+ * Where an identifier belongs, modulo the slots: those that follow one another, by two or four mostly, are spread, since a slot that becomes
+ * free has all behind it looked at up to the next free one.
+ */
+const slotOf = (id: number): number => {
+  const mixed = Math.imul(id, 0x9e3779b1);
+  return (mixed >>> 15) ^ (mixed >>> 3);
+};

@@ -119,6 +119,11 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.#settle();
   }
 
+  /** When the datagrams came that are read. */
+  get now(): number {
+    return this.#quic.now;
+  }
+
   /** Streams are read and written. */
   get open(): boolean {
     return this.#state === State.OPEN;
@@ -170,7 +175,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
     const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.settings;
     const count = this.#nextId / 4;
-    if (keepaliveTimeout === 0 || count >= keepaliveRequests || performance.now() - this.acceptedAt > keepaliveTime) {
+    if (keepaliveTimeout === 0 || count >= keepaliveRequests || this.now - this.acceptedAt > keepaliveTime) {
       this.#sendGoaway();
     }
     this.#deadline.clear();

@@ -18,7 +18,7 @@ const reader = new RequestReader(3);
 export function makeRequest(c: Http3Connection, channel: Channel): Http3Stream {
   c.requests++;
   const stream = new Http3Stream(c, channel.quic);
-  stream.request = new Request(stream, c.server, new RequestHead(), null, performance.now());
+  stream.request = new Request(stream, c.server, new RequestHead(), null, c.now);
   channel.begins(stream);
   c.requestBegins(stream);
   return stream;
