@@ -764,8 +764,11 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       const room = cubic.room >= size || cubic.inFlight === 0;
       const length = writer.datagram(this, from, size, room && budget > 0, now);
       if (length === 0) {
-        if (budget <= 0 && room && this.#waits) {
-          this.#pacedUntil = now + pacer.wait(cubic.window, rtt.smoothed, cubic.slowStart, size);
+        if ((budget <= 0 || !room) && this.#waits) {
+          cubic.limitedAt = now;
+          if (room) {
+            this.#pacedUntil = now + pacer.wait(cubic.window, rtt.smoothed, cubic.slowStart, size);
+          }
         }
         break;
       }
@@ -820,8 +823,6 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       giveRecord(packet);
       return;
     }
-    const { cubic } = this.recovery;
-    packet.limited = cubic.room < packet.size + cubic.window / 4;
     this.recovery.sent(space, packet, now);
   }
 

@@ -19,7 +19,11 @@ export class Cubic {
   #epoch = -1;
   /** When the curve reaches {@link #most}, in seconds after it began. */
   #k = 0;
+  /** What Reno's window would be, and the one that it grows carefully up to: that before the last loss. */
   #reno = 0;
+  #before = 0;
+  /** What was sent until then was all that the window, or the pace that follows from it, has let out. */
+  limitedAt = Number.NEGATIVE_INFINITY;
 
   constructor(datagram: number) {
     this.#datagram = datagram;
@@ -44,10 +48,10 @@ export class Cubic {
     this.inFlight += bytes;
   }
 
-  /** `limited`: the window was the reason why no more was in flight. */
-  acked(bytes: number, sentAt: number, now: number, rtt: number, limited: boolean): void {
+  /** A packet that was sent then has arrived; `rtt` in milliseconds. */
+  acked(bytes: number, sentAt: number, now: number, rtt: number): void {
     this.inFlight -= bytes;
-    if (sentAt <= this.#recoveryStart || !limited || this.window >= MOST) {
+    if (sentAt <= this.#recoveryStart || sentAt > this.limitedAt || this.window >= MOST) {
       return;
     }
     if (this.window < this.#threshold) {
@@ -63,10 +67,11 @@ export class Cubic {
     }
     const t = (now - this.#epoch + rtt) / 1000 - this.#k;
     const target = this.#most + C * t * t * t * datagram;
-    this.#reno += (ALPHA * datagram * bytes) / this.window;
-    const aim = Math.min(Math.max(target, this.#reno), 1.5 * this.window);
-    if (aim > this.window) {
-      this.window += ((aim - this.window) * bytes) / this.window;
+    this.#reno += ((this.#reno < this.#before ? ALPHA : 1) * datagram * bytes) / this.window;
+    if (this.#reno >= target) {
+      this.window = Math.max(this.window, this.#reno);
+    } else if (target > this.window) {
+      this.window += ((Math.min(target, 1.5 * this.window) - this.window) * bytes) / this.window;
     }
   }
 
@@ -86,6 +91,7 @@ export class Cubic {
     }
     this.#recoveryStart = now;
     this.#epoch = -1;
+    this.#before = this.window;
     // A flow that has not got back to where it was leaves room for others.
     this.#most = this.window < this.#most ? (this.window * (1 + BETA)) / 2 : this.window;
     this.window = Math.max(this.window * BETA, 2 * this.#datagram);

@@ -66,7 +66,7 @@ export class Recovery {
       count++;
       sent.delete(number);
       space.eliciting--;
-      this.cubic.acked(packet.size, packet.time, now, this.rtt.smoothed, packet.limited);
+      this.cubic.acked(packet.size, packet.time, now, this.rtt.smoothed);
       this.#owner.arrived(space, packet);
       giveRecord(packet);
     }

@@ -24,8 +24,6 @@ export class SentPacket {
   eliciting = false;
   /** One of {@link Probe}. */
   probe: number = Probe.NONE;
-  /** The window kept others from being sent beside it. */
-  limited = false;
   /** The first part of data is in the record itself, since most packets have one. */
   buffer: SendBuffer | undefined = undefined;
   stream: Stream | undefined = undefined;
@@ -83,7 +81,6 @@ export function giveRecord(packet: SentPacket): void {
     packet.empty();
     packet.eliciting = false;
     packet.probe = Probe.NONE;
-    packet.limited = false;
     packet.acknowledged = -1;
     spare.push(packet);
   }

@@ -213,9 +213,10 @@ t.test('the window: slow start, a loss, and the way back', async (t) => {
     for (let i = 0; i < packets; i++) {
       cubic.sent(1200);
     }
+    cubic.limitedAt = now;
     now += 50;
     for (let i = 0; i < packets; i++) {
-      cubic.acked(1200, now - 50, now, 50, true);
+      cubic.acked(1200, now - 50, now, 50);
     }
   };
   trip();
@@ -240,6 +241,36 @@ t.test('the window: slow start, a loss, and the way back', async (t) => {
   t.ok(cubic.window >= before * 0.95);
   cubic.collapsed();
   t.equal(cubic.window, 2400);
+});
+
+t.test('a small window grows as that of Reno, and one that was not used not at all', async (t) => {
+  const cubic = new Cubic(1200);
+  cubic.congested(0, 1);
+  const low = cubic.window;
+  let now = 1;
+  const trip = (): void => {
+    const packets = Math.floor(cubic.window / 1200);
+    for (let i = 0; i < packets; i++) {
+      cubic.sent(1200);
+    }
+    now += 10;
+    for (let i = 0; i < packets; i++) {
+      cubic.acked(1200, now - 5, now, 10);
+    }
+  };
+  trip();
+  t.equal(cubic.window, low, 'nobody was held back');
+  cubic.limitedAt = Number.POSITIVE_INFINITY;
+  // Half a datagram each trip up to where it was, then one.
+  for (let i = 0; i < 8; i++) {
+    trip();
+  }
+  t.ok(cubic.window > 12000 * 0.98, `${cubic.window}`);
+  const before = cubic.window;
+  for (let i = 0; i < 4; i++) {
+    trip();
+  }
+  t.ok(cubic.window - before > 3.2 * 1200, `${cubic.window - before}`);
 });
 
 t.test('pacing spreads a window over a round trip', async (t) => {
