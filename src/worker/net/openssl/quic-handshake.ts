@@ -186,6 +186,16 @@ interface VerifyError extends Error {
   number: number;
 }
 
+/** What is kept of a handshake when OpenSSL's part is gone. */
+interface Kept {
+  readonly cipher: number;
+  readonly session: Buffer | undefined;
+  readonly reused: boolean;
+  readonly verifyResult: number;
+  /** DER of the client's certificate. */
+  readonly certificate: Buffer | undefined;
+}
+
 /** A server's handshake, and what was agreed in it. */
 export class QuicHandshake implements CipherState {
   readonly user: HandshakeUser;
@@ -204,6 +214,7 @@ export class QuicHandshake implements CipherState {
   /** The handshake is over. */
   done = false;
   #certificate: X509Certificate | null | undefined = undefined;
+  #kept: Kept | undefined = undefined;
 
   /** `parameters`: the server's transport parameters. */
   constructor(settings: HandshakeSettings, user: HandshakeUser, parameters: Buffer) {
@@ -299,21 +310,26 @@ export class QuicHandshake implements CipherState {
   // ---------------------------------------------------------------- what was agreed
 
   getProtocol(): string | null {
-    return this.#ssl === 0 ? null : 'TLSv1.3';
+    return this.#ssl === 0 && this.#kept === undefined ? null : 'TLSv1.3';
   }
 
   getCipher(): { readonly name: string } | undefined {
+    const cipher = this.#kept?.cipher ?? this.#cipher();
+    return cipher === 0 ? undefined : { name: CIPHER_NAMES[cipher] ?? '' };
+  }
+
+  #cipher(): number {
     if (this.#ssl === 0) {
-      return undefined;
+      return 0;
     }
     const { ssl } = bind();
     const cipher = ssl.currentCipher(this.#ssl);
-    return cipher === 0 ? undefined : { name: CIPHER_NAMES[ssl.cipherId(cipher) & 0xffff] ?? '' };
+    return cipher === 0 ? 0 : ssl.cipherId(cipher) & 0xffff;
   }
 
   getSession(): Buffer | undefined {
     if (this.#ssl === 0) {
-      return undefined;
+      return this.#kept?.session;
     }
     const { ssl, copied } = bind();
     const session = ssl.session(this.#ssl);
@@ -321,7 +337,7 @@ export class QuicHandshake implements CipherState {
   }
 
   isSessionReused(): boolean {
-    return this.#ssl !== 0 && bind().ssl.sessionReused(this.#ssl) === 1;
+    return this.#kept?.reused ?? (this.#ssl !== 0 && bind().ssl.sessionReused(this.#ssl) === 1);
   }
 
   getALPNNegotiatedProtocol(): string | false {
@@ -333,10 +349,10 @@ export class QuicHandshake implements CipherState {
   }
 
   verifyError(): VerifyError | null {
-    if (this.#ssl === 0 || !this.settings.verify) {
+    if ((this.#ssl === 0 && this.#kept === undefined) || !this.settings.verify) {
       return null;
     }
-    const result = bind().ssl.verifyResult(this.#ssl);
+    const result = this.#kept?.verifyResult ?? bind().ssl.verifyResult(this.#ssl);
     const text = result === 0 ? '' : String(bind().ssl.verifyText(result));
     return result === 0 ? null : Object.assign(new Error(text), { code: '', number: result });
   }
@@ -344,24 +360,45 @@ export class QuicHandshake implements CipherState {
   /** The client's certificate; undefined when it sent none. */
   certificate(): X509Certificate | undefined {
     if (this.#certificate === undefined) {
-      this.#certificate = this.#ssl === 0 ? null : this.#readCertificate();
+      const der = this.#ssl === 0 ? this.#kept?.certificate : this.#readCertificate();
+      this.#certificate = der === undefined ? null : new X509Certificate(der);
     }
     return this.#certificate ?? undefined;
   }
 
-  #readCertificate(): X509Certificate | null {
+  #readCertificate(): Buffer | undefined {
     const { ssl, copied } = bind();
     const x509 = ssl.peerCertificate(this.#ssl);
     if (x509 === 0) {
-      return null;
+      return undefined;
     }
     const der = encoded(copied, ssl, (into) => ssl.encodeCertificate(x509, into));
     ssl.freeCertificate(x509);
-    return der === undefined ? null : new X509Certificate(der);
+    return der;
+  }
+
+  /** Frees OpenSSL's part of a handshake that is over, which is most of the memory of an idle connection, and keeps what was agreed. */
+  settle(): void {
+    if (this.#ssl !== 0 && current !== this) {
+      const { ssl } = bind();
+      this.#kept = {
+        cipher: this.#cipher(),
+        session: this.getSession(),
+        reused: this.isSessionReused(),
+        verifyResult: this.settings.verify ? ssl.verifyResult(this.#ssl) : 0,
+        certificate: this.settings.verify ? this.#readCertificate() : undefined,
+      };
+      this.#release();
+    }
   }
 
   /** Frees OpenSSL's part; afterwards nothing is known any more. */
   free(): void {
+    this.#kept = undefined;
+    this.#release();
+  }
+
+  #release(): void {
     if (this.#ssl !== 0 && current !== this) {
       bind().ssl.free(this.#ssl);
       this.#ssl = 0;

@@ -371,6 +371,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
       throw new TransportError(ALERT + Alert.NO_PROTOCOL, 'no application protocol');
     }
     this.confirmed = true;
+    this.#handshake!.settle();
     this.path.validated = true;
     this.#discard(this.spaces[HANDSHAKE]!);
     this.controls.add(Control.DONE, 0);
