@@ -81,6 +81,7 @@ export class HqEndpoint {
             earlyData: true,
             serverName: undefined,
             staple: undefined,
+            sessions: undefined,
           },
           accept: (connection) => new HqConnection(connection, this),
         };

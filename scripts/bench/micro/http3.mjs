@@ -109,7 +109,16 @@ function makeServer(socket) {
     retry: false,
     segments: true,
   };
-  const agreed = { context, protocol: 'h3', verify: false, verifyDepth: 1, earlyData: true, serverName: undefined, staple: undefined };
+  const agreed = {
+    context,
+    protocol: 'h3',
+    verify: false,
+    verifyDepth: 1,
+    earlyData: true,
+    serverName: undefined,
+    staple: undefined,
+    sessions: undefined,
+  };
   const accept = (quic) => {
     const address = scene.http.listeners[0].addresses[0];
     const connection = new Http3Connection(scene.host, quic, address, 1, undefined, { tls: undefined, proxyProtocol: undefined });

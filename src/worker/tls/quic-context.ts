@@ -13,12 +13,12 @@ export class QuicContext {
   readonly #address: number;
   #key: TicketKey | undefined = undefined;
 
-  /** `early`: tickets allow early data. */
-  constructor(context: SecureContext, keys: TicketKeys | undefined, early: boolean) {
+  /** `early`: tickets allow early data; `sessions`: they name sessions that are kept. */
+  constructor(context: SecureContext, keys: TicketKeys | undefined, early: boolean, sessions: boolean) {
     this.#context = context;
     this.#keys = keys;
     this.#address = contextAddress(context.context);
-    prepareQuicContext(this.#address, early);
+    prepareQuicContext(this.#address, early, sessions);
   }
 
   /** Where OpenSSL has it, for a handshake that begins now; with the key of new tickets, the only one that opens tickets here. */

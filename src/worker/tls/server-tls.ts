@@ -14,6 +14,7 @@ import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
 import { DATA, NoCertificateYet, readPasswords } from './pem.js';
 import { QuicContext } from './quic-context.js';
+import { StoredQuicSessions } from './quic-sessions.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
 import { AUTOMATIC_CERTIFICATE, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
@@ -24,6 +25,8 @@ import type { TlsRoot } from './tls-address.js';
 export class ServerTls {
   readonly settings: TlsSettings;
   readonly sessions: SessionStore | undefined;
+  /** Where sessions over QUIC are kept; undefined where tickets hold them, or nothing does. */
+  readonly quicSessions: StoredQuicSessions | undefined;
   /** How the status of clients' certificates is asked for. */
   readonly statusRules: StatusRules | undefined;
   /** DER of an OCSP response from a file, which goes with every certificate. */
@@ -67,6 +70,9 @@ export class ServerTls {
       this.sessions = zones.open(zone);
     } else if (builtin > 0) {
       this.sessions = new BuiltinSessions(builtin);
+    }
+    if (this.sessions !== undefined && !settings.sessionTickets) {
+      this.quicSessions = new StoredQuicSessions(this.sessions, settings.sessionTimeout);
     }
     if (settings.sessionTickets) {
       this.#keys = ticketKeys(settings, files, zones);
@@ -191,7 +197,8 @@ export class ServerTls {
       compressCertificates(context);
     }
     const { earlyData, verify } = this.settings;
-    return new QuicContext(context, this.#keys, earlyData && this.#keys !== undefined && verify === 'off');
+    const early = earlyData && this.#keys !== undefined && verify === 'off';
+    return new QuicContext(context, this.#keys, early, this.quicSessions !== undefined);
   }
 
   /** An issuer's certificate is one for all handshakes until it is renewed, so that it can be shown, and a response can go with it. */

@@ -77,6 +77,7 @@ export class QuicOpening implements QuicClient, HeldConnection, LogSubject {
         verifyDepth: tls.settings.verifyDepth,
         earlyData: tls.settings.earlyData,
         serverName: hello.serverName,
+        sessions: tls.quicSessions,
         staple: tls.staples && hello.wantsStatus ? tls.stapleFor(hello) : undefined,
       },
       accept: (connection) => {

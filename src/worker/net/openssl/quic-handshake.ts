@@ -20,6 +20,12 @@ export interface HandshakeUser {
   alert(code: number): void;
 }
 
+/** Where sessions are kept, in DER and by what tickets say, which is their id. */
+export interface QuicSessions {
+  get(id: Buffer): Buffer | undefined;
+  put(id: Buffer, session: Buffer): void;
+}
+
 /** What a server's handshake is to be like. */
 export interface HandshakeSettings {
   /** The address of an SSL_CTX that is QUIC's own, and prepared by {@link prepareQuicContext}. It stays while the handshake does. */
@@ -34,6 +40,8 @@ export interface HandshakeSettings {
   readonly serverName: string | undefined;
   /** DER of an OCSP response that goes with the certificate. */
   readonly staple: Buffer | undefined;
+  /** Tickets name sessions there, where they are not sessions themselves; the context was prepared for that. */
+  readonly sessions: QuicSessions | undefined;
 }
 
 const WANT_READ = 2;
@@ -49,6 +57,8 @@ const [VERIFY_NONE, VERIFY_PEER] = [0, 1];
 const [ALERT_FATAL, TAKEN] = [2, 0];
 const [CTRL_SET_STATUS_CB, CTRL_SET_OCSP_RESPONSE] = [63, 71];
 const EARLY_ACCEPTED = 2;
+/** SSL_MAX_SSL_SESSION_ID_LENGTH. */
+const LONGEST_ID = 32;
 
 interface Bound {
   readonly ssl: SslCalls;
@@ -58,6 +68,8 @@ interface Bound {
   readonly alpn: unknown;
   readonly verify: unknown;
   readonly status: unknown;
+  readonly newSession: unknown;
+  readonly findSession: unknown;
 }
 
 let bound: Bound | undefined;
@@ -167,13 +179,46 @@ function bind(): Bound {
   // Whether a certificate is trusted is asked for after the handshake.
   const verify = callback('int SluiceQuicVerify(int, intptr_t)', () => 1);
   const status = callback('int SluiceQuicStatus(intptr_t, intptr_t)', () => (current?.settings.staple === undefined ? 3 : TAKEN));
-  bound = { ssl, input, other, copied, alpn, verify, status };
+  // Nobody holds a session beside OpenSSL: what is kept is its DER.
+  const newSession = callback('int SluiceQuicNewSession(intptr_t, intptr_t)', (_ssl, session) => {
+    guarded(({ settings: { sessions } }) => {
+      const length = new Uint32Array(1);
+      const at = ssl.sessionId(session, length);
+      const der = encoded(copied, ssl, (into) => ssl.encodeSession(session, into));
+      if (sessions !== undefined && at !== 0 && der !== undefined) {
+        sessions.put(peek(at, Math.min(LONGEST_ID, length[0]!)), der);
+      }
+    });
+    return 0;
+  });
+  const findSession = callback('intptr_t SluiceQuicFindSession(intptr_t, intptr_t, int, intptr_t)', (_ssl, at, length, copies) => {
+    let found = 0;
+    guarded(({ settings: { sessions } }) => {
+      // OpenSSL need not count another holder of it.
+      other.bytes.writeInt32LE(0, WORD);
+      ssl.copy(copies!, other.address(WORD, 4), 4);
+      const der = length! > 0 && length! <= LONGEST_ID ? sessions?.get(peek(at!, length!)) : undefined;
+      if (der !== undefined && der.length > 0 && der.length <= COPIED) {
+        copied.bytes.set(der);
+        found = ssl.decodeSession(0, new BigUint64Array([BigInt(copied.address(0, der.length))]), der.length);
+      }
+    });
+    return found;
+  });
+  bound = { ssl, input, other, copied, alpn, verify, status, newSession, findSession };
   return bound;
 }
 
-/** Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data. */
-export function prepareQuicContext(context: number, early: boolean): void {
-  const { ssl, alpn, status } = bind();
+/**
+ * Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data; `sessions`: tickets name sessions that
+ * {@link HandshakeSettings.sessions} keeps.
+ */
+export function prepareQuicContext(context: number, early: boolean, sessions = false): void {
+  const { ssl, alpn, status, newSession, findSession } = bind();
+  if (sessions) {
+    ssl.setNewSession(context, newSession);
+    ssl.setFindSession(context, findSession);
+  }
   ssl.setContextOptions(context, NO_ANTI_REPLAY);
   ssl.setMaxEarly(context, early ? MAX_EARLY : 0);
   ssl.setAlpnCallback(context, alpn, 0);

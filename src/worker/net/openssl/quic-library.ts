@@ -37,6 +37,10 @@ export interface SslCalls {
   pendingCipher: Call;
   session: Call;
   sessionCipher: Call;
+  sessionId: Call;
+  decodeSession: Call;
+  setNewSession: Call;
+  setFindSession: Call;
   cipherId: Call;
   encodeSession: Call;
   groupName: Call;
@@ -147,6 +151,10 @@ function bindSsl({ find }: Library): SslCalls {
     session: find('intptr_t SSL_get_session(intptr_t)'),
     sessionCipher: find('intptr_t SSL_SESSION_get0_cipher(intptr_t)'),
     cipherId: find('uint32_t SSL_CIPHER_get_id(intptr_t)'),
+    sessionId: find('intptr_t SSL_SESSION_get_id(intptr_t, void *)'),
+    decodeSession: find('intptr_t d2i_SSL_SESSION(intptr_t, void *, long)'),
+    setNewSession: find('void SSL_CTX_sess_set_new_cb(intptr_t, intptr_t)'),
+    setFindSession: find('void SSL_CTX_sess_set_get_cb(intptr_t, intptr_t)'),
     encodeSession: find('int i2d_SSL_SESSION(intptr_t, void *)'),
     groupName: find('str SSL_get0_group_name(intptr_t)'),
     earlyStatus: find('int SSL_get_early_data_status(intptr_t)'),
