@@ -77,6 +77,7 @@ const PRELUDE: readonly [used: RegExp, defined: RegExp, text: (name: string) => 
     (name) => (name === 'off' ? '' : `oidc_provider ${name} { issuer https://127.0.0.1; client_id id; client_secret secret; }`),
   ],
   [/^keyval .*zone=(\w+)/gm, /keyval_zone zone=NAME:/, (name) => `keyval_zone zone=${name}:32k;`],
+  [/^auth_signature_(?:key|nonce)_zone +(\w+);/gm, /keyval_zone zone=NAME:/, (name) => `keyval_zone zone=${name}:32k;`],
   [/^auth_api_key_zone (\w+);/gm, /keyval_zone zone=NAME:/, (name) => `keyval_zone zone=${name}:32k;`],
   [/\bmatch=(\w+)/g, /\bmatch +NAME /, (name) => `match ${name} { status 200; }`],
   [/_pass +(?:https?:\/\/)?([a-z_]+)[;/]/g, /upstream +NAME /, (name) => `upstream ${name} { zone ${name} 64k; server 127.0.0.1:9; }`],

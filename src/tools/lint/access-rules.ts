@@ -47,6 +47,8 @@ const LATE: ReadonlySet<string> = new Set([
   'auth_request',
   'auth_jwt',
   'auth_api_key',
+  'auth_signature',
+  'auth_oidc',
   'auth_require',
   'auth_delay',
   'limit_req',
@@ -60,6 +62,8 @@ const HARMLESS: Readonly<Record<string, string>> = {
   auth_request: 'off',
   auth_jwt: 'off',
   auth_api_key: 'off',
+  auth_signature: 'off',
+  auth_oidc: 'off',
   allow: 'all',
   satisfy: 'all',
 };

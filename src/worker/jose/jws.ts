@@ -68,7 +68,7 @@ export function verifyJws(token: string, sets: readonly KeySet[]): Jws | string 
 }
 
 /** Whether a key may be used with an algorithm by its name. Ed25519 and Ed448 have two names each. */
-function isFor({ algorithm, type, curve }: Key, name: string): boolean {
+export function isFor({ algorithm, type, curve }: Key, name: string): boolean {
   return algorithm === undefined || algorithm === name || (type === 'OKP' && (algorithm === 'EdDSA' || algorithm === curve));
 }
 

@@ -10,6 +10,7 @@ import { authJwtModule } from './auth-jwt/index.js';
 import { authOidcLoginModule, authOidcModule } from './auth-oidc/index.js';
 import { authRequestModule } from './auth-request/index.js';
 import { authRequireModule } from './auth-require/index.js';
+import { authSignatureModule } from './auth-signature/index.js';
 import { autoindexModule } from './autoindex/index.js';
 import { brotliModule } from './brotli/index.js';
 import { browserModule } from './browser/index.js';
@@ -187,6 +188,7 @@ export const modules: readonly AnyModule[] = [
   accessModule,
   authBasicModule,
   authApiKeyModule,
+  authSignatureModule,
   // What is asked next may look at who has logged in.
   authOidcModule,
   authJwtModule,

@@ -1,5 +1,6 @@
 import { NOTICE } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
+import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { leadTo, refuse, refuseFor, tell } from './answer.js';
 import { cookieNamed, loginFor } from './cookies.js';
@@ -12,7 +13,6 @@ import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
 import { randomText } from './seal.js';
 import type { SessionData } from './session.js';
-import { waiting } from './wait.js';
 
 /** No token lives longer (milliseconds), whatever is said of it. */
 const LONGEST = 10 * 365 * 24 * 60 * 60 * 1000;

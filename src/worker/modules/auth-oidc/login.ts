@@ -1,4 +1,5 @@
 import type { Request } from '../../http/request/request.js';
+import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { leadTo, refuse, refuseFor, tell } from './answer.js';
 import { cookieNamed, setCookie } from './cookies.js';
@@ -10,7 +11,6 @@ import { isSecure, ownUrl, returnPath } from './own-address.js';
 import type { Provider } from './provider.js';
 import { digestText, isRandomText, randomText } from './seal.js';
 import { latin1, utf8 } from './settings.js';
-import { waiting } from './wait.js';
 
 /** The cookie that says which browser has begun to log in. Over TLS its name keeps other hosts of the domain from setting it. */
 export const browserCookie = (r: Request, { settings }: Provider): string =>

@@ -1,6 +1,7 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
+import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { answerPage, leadTo, refuse, tell } from './answer.js';
 import { lineOf, ProviderFailure } from './failure.js';
@@ -11,7 +12,6 @@ import { digestText } from './seal.js';
 import { logoutName, type Session } from './session.js';
 import { LOCK_MS } from './session-store.js';
 import { latin1, utf8 } from './settings.js';
-import { waiting } from './wait.js';
 
 const LOGGED_OUT =
   '<!DOCTYPE html>\n<html lang="en"><head><title>Logged out</title></head><body><p>You have been logged out.</p></body></html>\n';

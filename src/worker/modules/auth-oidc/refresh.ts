@@ -1,6 +1,7 @@
 import { ERROR, INFO, WARN } from '../../../shared/log/level.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { Request } from '../../http/request/request.js';
+import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, OK, type Result } from '../../task/codes.js';
 import { tell } from './answer.js';
 import { tokenEnd } from './callback.js';
@@ -10,7 +11,6 @@ import { askForLogin } from './login.js';
 import type { Metadata, Tokens } from './openid-client.js';
 import type { Provider } from './provider.js';
 import { claimsOf, type Session, type SessionData } from './session.js';
-import { waiting } from './wait.js';
 
 /** How often, and how many milliseconds apart, a request looks for what another worker makes of a session. */
 const LOOKS = 100;

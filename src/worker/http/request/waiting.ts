@@ -1,6 +1,6 @@
-import { endsWithClient, unwatchClient, watchClient } from '../../http/request/client-gone.js';
-import type { Request } from '../../http/request/request.js';
 import type { Result } from '../../task/codes.js';
+import { endsWithClient, unwatchClient, watchClient } from './client-gone.js';
+import type { Request } from './request.js';
 
 /**
  * Lets a request wait until what is returned is called with a handler's code. It has no effect once the request has ended, which it does
