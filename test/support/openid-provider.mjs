@@ -41,6 +41,7 @@ const provider = new Provider(issuer, {
     userinfo: { enabled: true },
     ...settings.features,
   },
+  ...(settings.algorithms === undefined ? {} : { enabledJWA: settings.algorithms }),
   pkce: { required: () => settings.pkceRequired !== false },
   ttl: {
     AccessToken: () => state.accessTokenTtl ?? 3600,

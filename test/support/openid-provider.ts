@@ -15,6 +15,8 @@ export interface ProviderOptions {
   readonly clientAuth?: string;
   /** The public keys of a client that has `private_key_jwt`. */
   readonly clientKeys?: readonly object[];
+  /** Further metadata of the client. */
+  readonly client?: object;
   readonly accessTokenTtl?: number;
   readonly idTokenTtl?: number;
   readonly refreshTokens?: boolean;
@@ -26,6 +28,8 @@ export interface ProviderOptions {
   /** Users see a form. */
   readonly form?: boolean;
   readonly features?: object;
+  /** Lists of algorithms that it knows, beside the usual ones. */
+  readonly algorithms?: object;
   readonly claims?: object;
   /** What it signs with at first. */
   readonly key?: object;
@@ -88,6 +92,7 @@ export class OpenIdProvider {
       token_endpoint_auth_method: options.clientAuth ?? 'client_secret_basic',
       ...(options.clientKeys === undefined ? {} : { jwks: { keys: options.clientKeys } }),
       redirect_uris: options.redirectUris,
+      ...options.client,
       post_logout_redirect_uris: options.postLogoutUris ?? [],
       grant_types: ['authorization_code', 'refresh_token', ...(options.grants ?? [])],
       ...(options.backchannelLogoutUri === undefined

@@ -1,5 +1,6 @@
 import { NOTICE } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
+import { readBody } from '../../http/request/request-body.js';
 import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { leadTo, refuse, refuseFor, tell } from './answer.js';
@@ -16,15 +17,38 @@ import type { SessionData } from './session.js';
 
 /** No token lives longer (milliseconds), whatever is said of it. */
 const LONGEST = 10 * 365 * 24 * 60 * 60 * 1000;
+/** The longest form that a browser brings, in bytes. */
+const MAX_BODY = 64 * 1024;
 /** After so many attempts in a row the browser seems to keep no cookies. */
 const MAX_ATTEMPTS = 3;
 
 /** The browser comes back from one of the providers whose `redirect_uri` this is. */
 export function takeCallback(r: Request, providers: readonly Provider[]): Result {
-  if (r.method !== 'GET') {
-    return refuse(r, 405, 'the redirect URI takes GET alone');
+  const mode = r.method === 'GET' ? 'query' : r.method === 'POST' ? 'form_post' : '';
+  const able = providers.filter(({ settings }) => settings.responseMode === mode);
+  if (able.length === 0) {
+    return refuse(r, 405, `the redirect URI does not take ${mode === '' ? 'this method' : r.method}`);
   }
-  const parameters = new URLSearchParams(r.args);
+  if (mode === 'query') {
+    return takeAnswer(r, able, r.args);
+  }
+  if (r.contentLength > MAX_BODY) {
+    return refuse(r, 413, 'the answer of the provider is too long');
+  }
+  readBody(r, () => {
+    const { body } = r;
+    const form = body === null || body.lost || body.length > MAX_BODY ? '' : body.whole().toString('latin1');
+    const result = takeAnswer(r, able, form);
+    if (result !== AGAIN) {
+      r.resume(result);
+    }
+  });
+  return AGAIN;
+}
+
+/** Takes the parameters that a browser brings. */
+function takeAnswer(r: Request, providers: readonly Provider[], text: string): Result {
+  const parameters = new URLSearchParams(text);
   const state = parameters.get('state') ?? '';
   for (const provider of state === '' ? [] : providers) {
     const attempt = readAttempt(provider, state);

@@ -24,15 +24,18 @@ export function loginFor(r: Request): LoginState {
   return state;
 }
 
-/** Sets a cookie of the session of the browser; an empty value removes it. */
-export function setCookie(r: Request, name: string, value: string, secure: boolean): void {
+/**
+ * Sets a cookie of the session of the browser; an empty value removes it. `sameSite`: whether requests that other sites make bring it;
+ * undefined: as the browser likes.
+ */
+export function setCookie(r: Request, name: string, value: string, secure: boolean, sameSite: 'Lax' | 'None' | undefined = 'Lax'): void {
   const { cookies } = loginFor(r);
   const before = cookies.findIndex((line) => line.startsWith(`${name}=`));
   const age = value === '' ? '; Max-Age=0' : '';
   cookies.splice(
     before === -1 ? cookies.length : before,
     1,
-    `${name}=${value}; Path=/${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`,
+    `${name}=${value}; Path=/${age}; HttpOnly${sameSite === undefined ? '' : `; SameSite=${sameSite}`}${secure ? '; Secure' : ''}`,
   );
 }
 

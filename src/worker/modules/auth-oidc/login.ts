@@ -48,13 +48,17 @@ function leadToProvider(r: Request, provider: Provider, metadata: Metadata, targ
   let browser = cookieNamed(r, name);
   if (browser === undefined || !isRandomText(browser)) {
     browser = randomText();
-    setCookie(r, name, browser, isSecure(r, settings));
+    const secure = isSecure(r, settings);
+    setCookie(r, name, browser, secure, settings.responseMode === 'query' ? 'Lax' : secure ? 'None' : undefined);
   }
   const { text, attempt } = newAttempt(provider, target, count, browser);
   const { verifier, nonce } = secretsOf(attempt, browser);
   const url = new URL(metadata.authorization_endpoint!);
   const { searchParams: query } = url;
   query.set('response_type', 'code');
+  if (settings.responseMode !== 'query') {
+    query.set('response_mode', settings.responseMode);
+  }
   query.set('client_id', utf8(settings.clientId));
   query.set('redirect_uri', utf8(ownUrl(r, settings, settings.redirectUri)));
   query.set('scope', utf8(settings.scope));

@@ -8,6 +8,7 @@ import { lineOf, ProviderFailure } from './failure.js';
 import type { LogoutRequest, Metadata } from './openid-client.js';
 import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
+import { mayBeIssuer } from './provider-tokens.js';
 import { digestText } from './seal.js';
 import { logoutName, type Session } from './session.js';
 import { LOCK_MS } from './session-store.js';
@@ -77,7 +78,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
   }
   const parameters = new URLSearchParams(r.args);
   const [iss, sid] = [parameters.get('iss'), parameters.get('sid') ?? ''];
-  if (iss !== null && iss !== provider.settings.issuer) {
+  if (iss !== null && !mayBeIssuer(iss, provider.settings.issuer)) {
     return refuse(r, 400, 'a front-channel logout of another issuer');
   }
   const session = provider.sessions.find(r);

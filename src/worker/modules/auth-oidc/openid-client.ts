@@ -1,8 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { ProviderFailure } from './failure.js';
 import { importParameters } from './key-algorithm.js';
-import { type AuthorizationServer, type ClientAuth, oauthPackage, type TokenEndpointResponse } from './oauth-package.js';
+import { type AuthorizationServer, type Client, type ClientAuth, oauthPackage, type TokenEndpointResponse } from './oauth-package.js';
 import type { ProviderFetch } from './provider-fetch.js';
+import { algorithmOf, isIssuerOf, isShared, issuerFor, ProviderTokens } from './provider-tokens.js';
+import { claimsOf } from './session.js';
 import { type ProviderSettings, utf8 } from './settings.js';
 
 /** What a provider says of itself. */
@@ -40,6 +42,7 @@ export class OpenIdClient {
   readonly #settings: ProviderSettings;
   readonly #clientId: string;
   readonly #fetch: ProviderFetch;
+  readonly #tokens: ProviderTokens;
   #made: ReturnType<typeof howOf> | undefined;
   readonly #idKeys = new KeyHolder((metadata) => ({ ...metadata }));
   // Signature, issuer, audience and time of a logout token are those of any JWT that a provider signs for a client.
@@ -52,11 +55,12 @@ export class OpenIdClient {
     this.#settings = settings;
     this.#clientId = utf8(settings.clientId);
     this.#fetch = fetch;
+    this.#tokens = new ProviderTokens(settings);
   }
 
   /** The package, and what its requests and checks are told. */
   get #how() {
-    this.#made ??= howOf(this.#clientId, this.#fetch);
+    this.#made ??= howOf(this.#clientId, this.#settings.idTokenAlgorithm, this.#fetch);
     return this.#made;
   }
 
@@ -66,8 +70,16 @@ export class OpenIdClient {
     const { oauth } = this.#how;
     try {
       const response = await this.#fetch(configUrl, { method: 'GET', headers: { accept: 'application/json' } });
-      const found = await oauth.processDiscoveryResponse(new URL(issuer), response);
-      if (found.issuer !== issuer) {
+      // The library compares URLs; whose issuer it is, is decided here, letter by letter.
+      const said = (
+        (await response
+          .clone()
+          .json()
+          .catch(() => null)) as { issuer?: unknown } | null
+      )?.issuer;
+      const expected = typeof said === 'string' && isIssuerOf(said, issuer) ? said : issuer;
+      const found = await oauth.processDiscoveryResponse(new URL(expected), response);
+      if (!isIssuerOf(found.issuer, issuer)) {
         throw new ProviderFailure('invalid', `the metadata has the issuer "${found.issuer}" instead of "${issuer}"`);
       }
       for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
@@ -98,7 +110,7 @@ export class OpenIdClient {
     const { oauth, client, options } = this.#how;
     try {
       const checked = oauth.validateAuthResponse(metadata, client, parameters, state);
-      const response = await oauth.authorizationCodeGrantRequest(
+      const came = await oauth.authorizationCodeGrantRequest(
         metadata,
         client,
         await this.#authentication(metadata),
@@ -107,28 +119,30 @@ export class OpenIdClient {
         this.usesPkce(metadata) ? verifier : oauth.nopkce,
         options,
       );
-      const answer = await oauth.processAuthorizationCodeResponse(metadata, client, response, {
+      const { response, idToken } = await this.#tokens.openAnswer(came);
+      const answer = await oauth.processAuthorizationCodeResponse(ofToken(metadata, idToken), client, response, {
         expectedNonce: nonce,
         requireIdToken: true,
       });
-      await this.#checkSignature(metadata, response);
+      await this.#checkSignature(metadata, response, idToken);
       return tokensOf(answer);
     } catch (error) {
       throw failureOf(error);
     }
   }
 
-  /** Gives a refresh token back for fresh tokens of the same user. */
-  async refresh(metadata: Metadata, refreshToken: string, sub: string): Promise<Tokens> {
+  /** Gives a refresh token back for fresh tokens of the same user; `sub` and `iss` are what the ID token has said. */
+  async refresh(metadata: Metadata, refreshToken: string, sub: string, iss: unknown): Promise<Tokens> {
     const { oauth, client, options } = this.#how;
     try {
       const authentication = await this.#authentication(metadata);
-      const response = await oauth.refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
-      const answer = await oauth.processRefreshTokenResponse(metadata, client, response);
+      const came = await oauth.refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
+      const { response, idToken } = await this.#tokens.openAnswer(came);
+      const answer = await oauth.processRefreshTokenResponse(ofToken(metadata, idToken), client, response);
       const tokens = tokensOf(answer);
       if (tokens.idToken !== '') {
-        await this.#checkSignature(metadata, response);
-        if (tokens.claims.sub !== sub) {
+        await this.#checkSignature(metadata, response, idToken);
+        if (tokens.claims.sub !== sub || tokens.claims.iss !== iss) {
           throw new ProviderFailure('invalid', 'the refreshed ID token is of another user');
         }
       }
@@ -142,13 +156,17 @@ export class OpenIdClient {
   async userinfo(metadata: Metadata, accessToken: string, sub: string): Promise<string> {
     const { oauth, client, options } = this.#how;
     try {
-      const response = await oauth.userInfoRequest(metadata, client, accessToken, options);
-      const text = await response.clone().text();
-      await oauth.processUserInfoResponse(metadata, client, sub, response);
-      if (response.headers.get('content-type')?.includes('jwt') === true) {
-        throw new ProviderFailure('invalid', 'the UserInfo data is a JWT, which is not supported');
+      const came = await oauth.userInfoRequest(metadata, client, accessToken, options);
+      if (came.headers.get('content-type')?.split(';')[0] !== 'application/jwt' || came.status !== 200) {
+        return JSON.stringify(await oauth.processUserInfoResponse(metadata, client, sub, came));
       }
-      return JSON.stringify(JSON.parse(text));
+      // It may be signed, or signed and then encrypted.
+      const sent = await came.text();
+      const token = sent.split('.').length === 5 ? await this.#tokens.open(sent, 'UserInfo data') : sent;
+      const response = new Response(token, { headers: { 'content-type': 'application/jwt' } });
+      const claims = await oauth.processUserInfoResponse(ofToken(metadata, token), this.#forUserinfo(metadata, token), sub, response);
+      await this.#checkSignature(metadata, response, token);
+      return JSON.stringify(claims);
     } catch (error) {
       throw failureOf(error);
     }
@@ -158,12 +176,19 @@ export class OpenIdClient {
   async logoutToken(metadata: Metadata, text: string): Promise<LogoutRequest> {
     const { oauth, client, options } = this.#how;
     try {
-      const parameters = new URLSearchParams({ response: text });
-      await this.#withKeys(this.#logoutKeys, metadata, (keys) =>
-        oauth.validateJwtAuthResponse(keys, client, parameters, oauth.skipStateCheck, options),
-      );
-      const claims = JSON.parse(Buffer.from(text.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
-      const wrong = faultOf(claims);
+      const token = text.split('.').length === 5 ? await this.#tokens.open(text, 'logout token') : text;
+      let wrong: string | undefined;
+      if (isShared(this.#settings.idTokenAlgorithm)) {
+        this.#tokens.checkShared(token, 'logout token');
+        wrong = usualFaultOf(claimsOf(token), metadata.issuer, this.#clientId);
+      } else {
+        const parameters = new URLSearchParams({ response: token });
+        await this.#withKeys(this.#logoutKeys, ofToken(metadata, token), (keys) =>
+          oauth.validateJwtAuthResponse(keys, client, parameters, oauth.skipStateCheck, options),
+        );
+      }
+      const claims = claimsOf(token);
+      wrong ??= faultOf(claims);
       if (wrong !== undefined) {
         throw new ProviderFailure('invalid', `the logout token ${wrong}`);
       }
@@ -174,8 +199,20 @@ export class OpenIdClient {
     }
   }
 
-  #checkSignature(metadata: Metadata, response: Response): Promise<void> {
+  /** What the provider signs UserInfo data with is what it signs ID tokens with, unless its metadata says more. */
+  #forUserinfo({ userinfo_signing_alg_values_supported: said }: Metadata, token: string): Client {
+    const { client } = this.#how;
+    const { idTokenAlgorithm } = this.#settings;
+    const algorithm = isShared(idTokenAlgorithm) ? idTokenAlgorithm : said === undefined ? algorithmOf(token) : undefined;
+    return algorithm === undefined ? client : { ...client, userinfo_signed_response_alg: algorithm };
+  }
+
+  #checkSignature(metadata: Metadata, response: Response, token: string): Promise<void> {
     const { oauth, options } = this.#how;
+    if (isShared(this.#settings.idTokenAlgorithm)) {
+      this.#tokens.checkShared(token, 'ID token');
+      return Promise.resolve();
+    }
     return this.#withKeys(this.#idKeys, metadata, (keys) => oauth.validateApplicationLevelSignature(keys, response, options));
   }
 
@@ -210,9 +247,29 @@ export class OpenIdClient {
   }
 }
 
-function howOf(clientId: string, fetch: ProviderFetch) {
+function howOf(clientId: string, algorithm: string | undefined, fetch: ProviderFetch) {
   const oauth = oauthPackage();
-  return { oauth, client: { client_id: clientId, [oauth.clockTolerance]: TOLERANCE }, options: { [oauth.customFetch]: fetch } };
+  const algorithms =
+    algorithm === undefined ? {} : { id_token_signed_response_alg: algorithm, authorization_signed_response_alg: algorithm };
+  const client: Client = { client_id: clientId, ...algorithms, [oauth.clockTolerance]: TOLERANCE };
+  return { oauth, client, options: { [oauth.customFetch]: fetch } };
+}
+
+/** The metadata as it holds for a token, where the issuer depends on the tenant. */
+function ofToken(metadata: Metadata, token: string): Metadata {
+  const issuer = issuerFor(metadata.issuer, token);
+  return issuer === metadata.issuer ? metadata : { ...metadata, issuer };
+}
+
+/** What is wrong with the claims that any token has. */
+function usualFaultOf({ iss, aud, exp }: Readonly<Record<string, unknown>>, issuer: string, clientId: string): string | undefined {
+  if (iss !== issuer) {
+    return 'is of another issuer';
+  }
+  if (aud !== clientId && !(Array.isArray(aud) && aud.includes(clientId))) {
+    return 'is for somebody else';
+  }
+  return typeof exp !== 'number' || exp <= Date.now() / 1000 - TOLERANCE ? 'has expired' : undefined;
 }
 
 /** The object under which the library keeps a provider's keys: another one has them fetched anew. */

@@ -8,6 +8,7 @@ import type { Context } from '../../module.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadAuthorities, loadKey, loadRevocations, named, TlsFileError } from '../../tls/pem.js';
 import { algorithmOf } from './key-algorithm.js';
+import { isShared } from './provider-tokens.js';
 import { type ClientKey, MIN_SECRET, type ProviderSettings } from './settings.js';
 
 /** Lines and the numbers of arguments they take. */
@@ -27,6 +28,9 @@ const ARGUMENTS: Readonly<Record<string, readonly [min: number, max: number]>> =
   post_logout_uri: [1, 1],
   logout_token_hint: [1, 1],
   scope: [1, Number.POSITIVE_INFINITY],
+  response_mode: [1, 1],
+  id_token_signed_response_alg: [1, 1],
+  decryption_key: [1, 1],
   session_store: [1, 1],
   session_key: [1, 1],
   session_timeout: [1, 1],
@@ -34,6 +38,9 @@ const ARGUMENTS: Readonly<Record<string, readonly [min: number, max: number]>> =
   ssl_trusted_certificate: [1, 1],
   userinfo: [1, 1],
 };
+
+/** Lines that may stand there several times: keys are changed one after the other. */
+const REPEATED: ReadonlySet<string> = new Set(['session_key', 'decryption_key']);
 
 /** The size of the zone that a provider has without `session_store`. */
 const ZONE_BYTES = 8 * 1024 * 1024;
@@ -57,6 +64,9 @@ export function readProvider(node: DirectiveNode, ctx: Context): ProviderSetting
     cookieName: 'NGX_OIDC_SESSION',
     extraAuthArgs: '',
     scope: 'openid',
+    responseMode: 'query',
+    idTokenAlgorithm: undefined,
+    decryptionKeys: [],
     pkce: undefined,
     redirectUri: '/oidc_callback',
     logoutUri: undefined,
@@ -77,7 +87,7 @@ export function readProvider(node: DirectiveNode, ctx: Context): ProviderSetting
     if (line.args.length < least || line.args.length > most) {
       lineCtx.fail(`invalid number of arguments in "${line.name}" directive`);
     }
-    if (seen.has(line.name) && line.name !== 'session_key') {
+    if (seen.has(line.name) && !REPEATED.has(line.name)) {
       lineCtx.fail(`"${line.name}" directive is duplicate`);
     }
     seen.add(line.name);
@@ -100,6 +110,9 @@ export function readProvider(node: DirectiveNode, ctx: Context): ProviderSetting
   }
   if (draft.clientSecret !== undefined && draft.clientKey !== undefined) {
     ctx.fail(`oidc_provider "${name}" has both "client_secret" and "private_key_jwt"`);
+  }
+  if (isShared(draft.idTokenAlgorithm) && draft.clientSecret === undefined) {
+    ctx.fail(`"id_token_signed_response_alg ${draft.idTokenAlgorithm}" of oidc_provider "${name}" needs "client_secret"`);
   }
   draft.configUrl ||= `${draft.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   draft.inCookies = store === IN_COOKIES;
@@ -161,6 +174,18 @@ function readLine(draft: Omit<Draft, 'zone' | 'ownZone'>, { name, args }: Direct
       if (!draft.scope.split(' ').includes('openid')) {
         ctx.fail('"scope" must have "openid"', { arg: 0 });
       }
+      break;
+    case 'response_mode':
+      draft.responseMode = first === 'query' || first === 'form_post' ? first : ctx.fail(`invalid response mode "${first}"`, { arg: 0 });
+      break;
+    case 'id_token_signed_response_alg':
+      // Signatures by public keys are checked by the library, which knows these.
+      draft.idTokenAlgorithm = /^(?:[HRPE]S(?:256|384|512)|EdDSA|Ed25519)$/.test(first)
+        ? first
+        : ctx.fail(`invalid algorithm "${first}"`, { arg: 0 });
+      break;
+    case 'decryption_key':
+      draft.decryptionKeys = [...draft.decryptionKeys, decryptionKey(first, ctx)];
       break;
     case 'pkce':
       draft.pkce = onOff(name, first, ctx);
@@ -247,6 +272,15 @@ function clientKey(args: readonly string[], ctx: Context): ClientKey {
   );
   const found = algorithmOf(createPrivateKey(pem), algorithm);
   return found === undefined ? ctx.fail(`the key "${args[0]}" cannot sign with "${algorithm ?? 'RS256'}"`) : { pem, kid, algorithm: found };
+}
+
+/** A private key of RSA as PEM. */
+function decryptionKey(text: string, ctx: Context): string {
+  const file = ctx.path(text, 'conf');
+  const key = tlsFile(ctx, () => named('certificate key', file, () => loadKey(file, [], objectReader(ctx.named))));
+  return key.asymmetricKeyType === 'rsa'
+    ? (key.export({ type: 'pkcs8', format: 'pem' }) as string)
+    : ctx.fail(`the key "${text}" cannot decrypt tokens: it is not one of RSA`, { arg: 0 });
 }
 
 function tlsFile<T>(ctx: Context, load: () => T): T {

@@ -124,7 +124,7 @@ async function obtain(provider: Provider, { data }: Session): Promise<SessionDat
   if (known instanceof ProviderFailure) {
     throw known;
   }
-  const tokens = await client.refresh(known, data.refreshToken, data.sub);
+  const tokens = await client.refresh(known, data.refreshToken, data.sub, claimsOf(data.idToken).iss);
   let { userinfo } = data;
   if (settings.userinfo) {
     try {

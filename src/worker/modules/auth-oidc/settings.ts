@@ -30,6 +30,12 @@ export interface ProviderSettings {
   readonly cookieName: string;
   readonly extraAuthArgs: string;
   readonly scope: string;
+  /** How browsers bring the provider's answer. */
+  readonly responseMode: 'query' | 'form_post';
+  /** What ID tokens must be signed with; undefined: with any asymmetric algorithm that the provider names. */
+  readonly idTokenAlgorithm: string | undefined;
+  /** Private RSA keys (PKCS #8) that tokens are encrypted for; none: they come plain. */
+  readonly decryptionKeys: readonly string[];
   /** undefined: as the provider says. */
   readonly pkce: boolean | undefined;
   /** A path, or a whole URL. */
