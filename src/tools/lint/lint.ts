@@ -5,6 +5,16 @@ import { deadAccessRule, errorLogOff, returnBeforeAccess } from './access-rules.
 import { openPurge, tagsOfRequest, tagsWithoutCache } from './cache-rules.js';
 import { lostHeaders, twoCacheControls } from './header-rules.js';
 import { aliasSlash, evilIf, ifFile, patternWithoutTilde, unreachable } from './location-rules.js';
+import {
+  loginOfAnyTenant,
+  loginOnOtherHost,
+  loginWithoutPkce,
+  loginWithoutTls,
+  longLogin,
+  looseSignature,
+  readableSecret,
+  shortClientSecret,
+} from './login-rules.js';
 import { bareDot, endInside, slowPattern } from './pattern-rules.js';
 import { missingResolver, openProxy, proxySlash } from './proxying-rules.js';
 import { decodedRedirect, looseOrigin, spoofedHost } from './redirect-rules.js';
@@ -48,6 +58,14 @@ export const rules: readonly Rule[] = [
   weakTokenKey,
   plainTokenKeys,
   tokenInUrl,
+  readableSecret,
+  loginWithoutPkce,
+  loginWithoutTls,
+  loginOnOtherHost,
+  longLogin,
+  loginOfAnyTenant,
+  shortClientSecret,
+  looseSignature,
 ];
 
 /** One finding, ready to be shown. Texts are latin1. */

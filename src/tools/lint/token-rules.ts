@@ -85,14 +85,16 @@ const leastBytes = ({ algorithm = '' }: Key): number => ({ HS384: 48, HS512: 64 
 /** Secrets that can be guessed, and keys in files that should not be there. */
 export const weakTokenKey: Rule = {
   name: 'weak-token-key',
-  about: 'a file of `auth_jwt_key_file` with a short secret, a private key, or a key that cannot be used',
+  about: 'a file of `auth_jwt_key_file` or `auth_signature_key_file` with a short secret, a private key, or a key that cannot be used',
   *check(top, { confPrefix }) {
     for (const directive of everything(top)) {
-      const keys = directive.name === 'auth_jwt_key_file' ? keysOf(directive, confPrefix) : undefined;
+      const keys =
+        directive.name === 'auth_jwt_key_file' || directive.name === 'auth_signature_key_file' ? keysOf(directive, confPrefix) : undefined;
       if (keys === undefined) {
         continue;
       }
-      const type = effective(directive.parent!, 'auth_jwt_type')[0]?.args[0] ?? 'signed';
+      const jwt = directive.name === 'auth_jwt_key_file';
+      const type = (jwt ? effective(directive.parent!, 'auth_jwt_type')[0]?.args[0] : undefined) ?? 'signed';
       const problem = problemOf(keys, type);
       if (problem !== undefined) {
         yield { at: directive, arg: 0, ...problem };

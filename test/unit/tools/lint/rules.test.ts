@@ -9,6 +9,8 @@ function lint(conf: string, files: Readonly<Record<string, string>> = {}): reado
 
 const names = (findings: readonly LintFinding[]): readonly string[] => findings.map(({ rule, line }) => `${rule}:${line}`);
 const inServer = (text: string): string => `http { server {\n${text}\n} }`;
+const withLogin = (line: string, server = 'listen 443 ssl;'): string =>
+  inHttp(`oidc_provider idp { issuer https://i.example; ${line} }\nserver { ${server} location / { auth_oidc idp; } }`);
 const inHttp = (text: string): string => `http {\n${text}\n}`;
 
 /** For each rule what it finds (each on line 2) and what it must leave alone. */
@@ -272,10 +274,67 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
     bad: [inServer('auth_jwt x token=$arg_t;'), inServer('auth_api_key x key=${arg_key};')],
     good: [inServer('auth_jwt x token=$cookie_t; auth_jwt "token=$arg_t"; auth_api_key "x" key=$http_x_key;')],
   },
+  'login-without-pkce': { bad: [withLogin('pkce off;')], good: [withLogin('pkce on;'), withLogin('')] },
+  'login-without-tls': {
+    bad: [
+      inHttp('server { listen 80; location / { auth_oidc idp; } } oidc_provider idp { }'),
+      inHttp('server { location / { auth_oidc idp; } } oidc_provider idp { redirect_uri /x; }'),
+      inHttp('server { auth_oidc idp; listen 443 ssl; listen [::]:80; } oidc_provider idp { }'),
+    ],
+    good: [
+      withLogin(''),
+      withLogin('redirect_uri https://app.example/back;', 'listen 80;'),
+      withLogin('', 'listen 127.0.0.1:8080;'),
+      withLogin('', 'listen unix:/run/x;'),
+      withLogin('', 'https auto;'),
+      inHttp('oidc_provider idp { } server { listen 80; auth_oidc off; }'),
+    ],
+  },
+  'login-on-other-host': {
+    bad: [
+      withLogin('redirect_uri https://other.example/back;', 'server_name app.example;'),
+      withLogin('redirect_uri https://example/back;', 'server_name *.example;'),
+    ],
+    good: [
+      withLogin('redirect_uri https://APP.example:8443/back;', 'server_name x app.example;'),
+      withLogin('redirect_uri https://app.example/back;', 'server_name .example;'),
+      withLogin('redirect_uri https://app.example/back;', 'server_name *.example;'),
+      withLogin('redirect_uri https://app.example/back;', 'server_name ~^app;'),
+      withLogin('redirect_uri https://app.example/back;'),
+      withLogin('redirect_uri /back;', 'server_name app.example;'),
+      inHttp('oidc_provider idp { redirect_uri https://other.example/back; } server { auth_oidc $idp; server_name app.example; }'),
+    ],
+  },
+  'long-login': { bad: [withLogin('session_timeout 365d;')], good: [withLogin('session_timeout 30d;'), withLogin('session_timeout $x;')] },
+  'login-of-any-tenant': {
+    bad: [
+      inHttp('oidc_provider x { issuer https://login.microsoftonline.com/common/v2.0; }'),
+      inHttp('oidc_provider x { issuer https://login.microsoftonline.com/organizations/v2.0; } map $oidc_claim_sub $y { a 1; }'),
+    ],
+    good: [
+      inHttp('oidc_provider x { issuer https://login.microsoftonline.com/1-2/v2.0; }'),
+      inHttp('oidc_provider x { issuer https://login.microsoftonline.com/common/v2.0; } map $oidc_claim_tid $ours { a 1; }'),
+    ],
+  },
+  'short-client-secret': {
+    bad: [
+      withLogin('id_token_signed_response_alg HS256; client_secret short;'),
+      withLogin(`id_token_signed_response_alg HS512; client_secret ${'x'.repeat(63)};`),
+    ],
+    good: [
+      withLogin('client_secret short;'),
+      withLogin('id_token_signed_response_alg ES256; client_secret short;'),
+      withLogin(`id_token_signed_response_alg HS256; client_secret ${'x'.repeat(32)};`),
+    ],
+  },
+  'loose-signature': {
+    bad: [inServer('auth_signature_components date;'), inServer('auth_signature_components @method @path;')],
+    good: [inServer('auth_signature x;'), inServer('auth_signature_components @method @target-uri content-digest;')],
+  },
 };
 
 // What it says of modules that are there, the command's test has: it wants the built parser.
-const elsewhere = new Set(['shared-state', 'weak-token-key']);
+const elsewhere = new Set(['shared-state', 'weak-token-key', 'readable-secret']);
 
 for (const rule of rules.filter(({ name }) => !elsewhere.has(name))) {
   t.test(rule.name, async (t) => {

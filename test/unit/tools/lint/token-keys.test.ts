@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t from 'tap';
 import { snapshotSources } from '../../../../src/shared/config/sources.js';
@@ -30,4 +30,34 @@ t.test('files of keys', async (t) => {
   t.match(found([{ ...long, alg: 'none' }]), '`none`');
   t.match(found([{ kty: 'oct', k: '' }]), 'key 1 is not used');
   t.equal(found('{'), undefined, 'the server tells of it');
+});
+
+t.test('secrets that everybody can read', async (t) => {
+  const dir = `${mkdtempSync(`${tmpdir()}/lint-`)}/`;
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const entry = `${dir}main.conf`;
+  const conf = 'http { oidc_provider x { issuer https://i.example;\nclient_secret s;\nsession_key key;\ndecryption_key none; } }';
+  writeFileSync(entry, conf);
+  writeFileSync(`${dir}key`, 'x');
+  const found = (confMode: number, keyMode: number): readonly number[] => {
+    chmodSync(entry, confMode);
+    chmodSync(`${dir}key`, keyMode);
+    const origin = { entry, prefix: dir, confPrefix: dir, globals: '', globs: {}, named: {}, hosts: {} };
+    return lintConfiguration(snapshotSources({ ...origin, files: { [entry]: conf } }))
+      .filter(({ rule }) => rule === 'readable-secret')
+      .map(({ line }) => line);
+  };
+  t.strictSame(found(0o644, 0o600), [2]);
+  t.strictSame(found(0o640, 0o604), [3]);
+  t.strictSame(found(0o640, 0o640), []);
+});
+
+t.test('keys of signatures', async (t) => {
+  const dir = `${mkdtempSync(`${tmpdir()}/lint-`)}/`;
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const entry = `${dir}main.conf`;
+  writeFileSync(`${dir}keys`, JSON.stringify({ keys: [sharedKey('a', 'x'.repeat(16)).jwk] }));
+  const origin = { entry, prefix: dir, confPrefix: dir, globals: '', globs: {}, named: {}, hosts: {} };
+  const conf = 'http { auth_jwt_type encrypted; server { auth_signature_key_file keys; } }';
+  t.match(lintConfiguration(snapshotSources({ ...origin, files: { [entry]: conf } })), [{ rule: 'weak-token-key', problem: /16 bytes/ }]);
 });
