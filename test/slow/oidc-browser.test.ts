@@ -1,17 +1,26 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { noBrowser, startBrowser } from '../support/browser.js';
 import { certs } from '../support/certs.js';
+import { noQuicClient } from '../support/gtlsclient.js';
 import { openIdScene } from '../support/openid-scene.js';
 
-for (const store of ['', 'session_store cookie;']) {
-  t.test(`logins in Chromium ${store}`, { skip: noBrowser }, async (t) => {
+for (const [store, quic] of [
+  ['', false],
+  ['session_store cookie;', false],
+  ['response_mode form_post;', false],
+  ['response_mode form_post;', true],
+] as const) {
+  const skip = noBrowser || (quic && noQuicClient);
+  t.test(`logins in Chromium ${store}${quic ? ' over HTTP/3' : ''}`, { skip }, async (t) => {
     const { rsa } = certs();
     const { s, provider, own } = await openIdScene(t, {
       scheme: 'https',
-      listen: 'ssl',
+      listen: quic ? 'ssl; listen 127.0.0.1:%%OWN%% quic' : 'ssl',
       lines: `${store} logout_uri /logout; post_logout_uri /bye;`,
       http: `ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; http2 on;`,
-      server: `location /app/ { default_type text/html; alias %%DIR%%/html/; }
+      server: `add_header Cache-Control no-store always; location /app/ { default_type text/html; alias %%DIR%%/html/; }
         location = /api { default_type application/json; alias %%DIR%%/html/api.json; }`,
       provider: { form: true },
       options: {
@@ -22,7 +31,19 @@ for (const store of ['', 'session_store cookie;']) {
         },
       },
     });
-    const browser = await startBrowser(t, ['--ignore-certificate-errors']);
+    const known = createHash('sha256').update(
+      new X509Certificate(readFileSync(rsa.cert)).publicKey.export({ type: 'spki', format: 'der' }),
+    );
+    const browser = await startBrowser(t, [
+      '--ignore-certificate-errors',
+      ...(quic
+        ? [
+            '--enable-quic',
+            `--origin-to-force-quic-on=${new URL(own).host}`,
+            `--ignore-certificate-errors-spki-list=${known.digest('base64')}`,
+          ]
+        : []),
+    ]);
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
 
     const [one, two] = [await context.newPage(), await context.newPage()];
@@ -35,6 +56,7 @@ for (const store of ['', 'session_store cookie;']) {
       await page.waitForURL(`${own}/app/**`);
     }
     t.match(one.url(), `${own}/app/?tab=1`);
+    t.equal(await one.evaluate('performance.getEntriesByType("navigation")[0].nextHopProtocol'), quic ? 'h3' : 'h2');
     t.equal(two.url(), `${own}/app/?tab=2`);
     const cookies = await context.cookies(own);
     const session = cookies.find(({ name }) => name === 'NGX_OIDC_SESSION');

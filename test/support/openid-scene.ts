@@ -17,6 +17,7 @@ export interface SceneOptions {
   readonly workers?: number;
   /** What the page shows to who has logged in. */
   readonly shown?: string;
+  /** Parameters of `listen`, and further lines; `%%OWN%%` is the port. */
   readonly listen?: string;
   readonly scheme?: 'http' | 'https';
   readonly options?: Partial<ServerOptions>;
@@ -52,7 +53,7 @@ export async function openIdScene(t: Scene, scene: SceneOptions = {}): Promise<O
       `oidc_provider idp { ${provider.lines} ${scene.secret ?? `client_secret "${CLIENT_SECRET}";`} scope openid email profile; ${lines} }
       ${http}
       server {
-        listen 127.0.0.1:${reserved.port} ${listen};
+        listen 127.0.0.1:${reserved.port} ${listen.replace('%%OWN%%', String(reserved.port))};
         auth_oidc idp;
         location / { error_page 418 =200 @shown; try_files /none =418; }
         location @shown { add_header X-Worker $pid; return 200 "${shown}"; }

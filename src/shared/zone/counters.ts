@@ -269,6 +269,8 @@ const METER_KINDS: readonly kinds.MeterKind[] = [
   kinds.limitReqKind,
   kinds.limitConnKind,
   kinds.streamLimitConnKind,
+  kinds.authKind,
+  kinds.loginKind,
   kinds.resolverKind,
   kinds.tlsKind,
   kinds.backendTlsKind,

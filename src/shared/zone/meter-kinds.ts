@@ -120,6 +120,14 @@ export const limitReqKind = kind(LIMIT, 5, { id: 'limit_req' });
 export const limitConnKind = kind(LIMIT, 5, { id: 'limit_conn' });
 export const streamLimitConnKind = kind(LIMIT, 5, { id: 'stream_limit_conn' });
 
+/** What a way to show who one is has decided: `failed` counts what could not be decided, as without keys. */
+export const AUTH = { passed: 0, refused: 1, failed: 2 } as const;
+export const authKind = kind(AUTH, 3, { id: 'auth' });
+
+/** Logins at an OpenID Provider: requests with a session, logins that succeeded or failed, refreshes likewise, sessions that were ended. */
+export const LOGIN = { requests: 0, logins: 1, failures: 2, refreshes: 3, refreshFailures: 4, logouts: 5 } as const;
+export const loginKind = kind(LOGIN, 6, { id: 'login' });
+
 /** A resolver's questions and their outcomes. */
 export const RESOLVER = {
   name: 0,

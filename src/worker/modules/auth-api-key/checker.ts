@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
+import { AUTH } from '../../../shared/zone/meter-kinds.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import { asksProxy } from '../../http/headers/basic-credentials.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { lineText } from '../../http/request/line-text.js';
@@ -56,7 +58,7 @@ function find(r: Request, { asked, files, zones }: Readonly<KeySettings>): Found
 }
 
 /** The handler of the access phase. */
-export function checkKey(r: Request, conf: Readonly<KeySettings>): Result {
+export function checkKey(r: Request, conf: Readonly<KeySettings>, meter: Meter): Result {
   const realm = conf.asked!.realm.eval(r);
   if (realm === 'off') {
     return DECLINED;
@@ -65,10 +67,12 @@ export function checkKey(r: Request, conf: Readonly<KeySettings>): Result {
   const where = { in: r.location, directive: 'auth_api_key' };
   if (typeof found === 'object') {
     OUTCOME.set(r, found.name);
+    meter.count(AUTH.passed);
     r.trace?.add(r, 'access', `auth_api_key: the key of "${found.name}"`, where, { name: found.name });
     return OK;
   }
   OUTCOME.set(r, r.location);
+  meter.count(found === 'failed' ? AUTH.failed : AUTH.refused);
   if (found === 'failed') {
     r.trace?.add(r, 'access', 'auth_api_key: its keys cannot be had', where, { status: 500 });
     return 500;

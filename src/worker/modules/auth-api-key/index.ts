@@ -2,6 +2,7 @@ import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { authKind } from '../../../shared/zone/meter-kinds.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { httpKeyvals } from '../../lookup/keyval-zone.js';
@@ -69,6 +70,12 @@ export const authApiKeyModule = defineModule({
   slot,
   variables: [{ name: 'api_key_name', cacheable: false, get: (r) => keyName(r, (location) => location.conf(slot)) }],
   phases: {
-    access: (conf) => (conf.asked === undefined || conf.asked.realm.constant === 'off' ? undefined : (r) => checkKey(r, conf)),
+    access(conf, env) {
+      if (conf.asked === undefined || conf.asked.realm.constant === 'off') {
+        return undefined;
+      }
+      const meter = env.zones.counters.meters.meter(authKind, 'auth_api_key');
+      return (r) => checkKey(r, conf, meter);
+    },
   },
 });

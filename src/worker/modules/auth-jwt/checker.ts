@@ -1,4 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
+import { AUTH } from '../../../shared/zone/meter-kinds.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import { bearerToken, challengeBearer } from '../../http/headers/bearer-token.js';
 import { unmet } from '../../http/headers/requirement.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -26,6 +28,7 @@ export class JwtChecker {
   readonly #conf: Readonly<JwtSettings>;
   readonly #asked: Asked;
   readonly #sources: readonly KeySource[];
+  readonly #meter: Meter;
   /** Used with the latest request. */
   #verifier: TokenVerifier;
   readonly #sets: KeySet[] = [];
@@ -33,10 +36,11 @@ export class JwtChecker {
   #choosing = '';
   #text: TokenText | undefined = undefined;
 
-  constructor(conf: Readonly<JwtSettings>, asked: Asked, sources: readonly KeySource[]) {
+  constructor(conf: Readonly<JwtSettings>, asked: Asked, sources: readonly KeySource[], meter: Meter) {
     this.#conf = conf;
     this.#asked = asked;
     this.#sources = sources;
+    this.#meter = meter;
     this.#verifier = verifierOf([], conf.type);
   }
 
@@ -176,6 +180,7 @@ export class JwtChecker {
   }
 
   #fail(r: Request, status: Status): Status {
+    this.#meter.count(AUTH.failed);
     OUTCOME.set(r, r.location);
     r.trace?.add(r, 'access', 'auth_jwt: its keys cannot be had', { in: r.location, directive: 'auth_jwt' }, { status });
     return status;
@@ -214,15 +219,18 @@ export class JwtChecker {
     const no = requirements.length === 0 ? undefined : unmet(r, requirements);
     if (no !== undefined) {
       const text = `the JSON Web Token is refused: the rule "auth_jwt_require ${no.text}" is not met`;
+      this.#meter.count(AUTH.refused);
       r.log(INFO, text);
       r.trace?.add(r, 'access', `auth_jwt: ${text}`, { in: r.location, directive: 'auth_jwt_require' });
       return no.status === 401 ? challengeBearer(r, lineText(realm), 'invalid_token') : asStatus(no.status);
     }
+    this.#meter.count(AUTH.passed);
     r.trace?.add(r, 'access', 'auth_jwt: the token is right', { in: r.location, directive: 'auth_jwt' });
     return OK;
   }
 
   #refuse(r: Request, realm: string, text: string, error: string): Status {
+    this.#meter.count(AUTH.refused);
     OUTCOME.set(r, r.location);
     r.log(INFO, text);
     r.trace?.add(r, 'access', `auth_jwt: ${text}`, { in: r.location, directive: 'auth_jwt' });

@@ -1,4 +1,5 @@
 import { In } from '../../../shared/config/context.js';
+import { authKind } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
@@ -34,11 +35,12 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
       // It is there before the first request that would have to wait for it.
       josePackage();
     }
-    checker = new JwtChecker(conf, asked, [
+    const sources = [
       ...files.map((file) => new FileSource(file, keyCache)),
       ...requests.map((uri) => new RequestSource(uri, keyCache)),
       ...urls.map((url) => new UrlSource(url, env, location)),
-    ]);
+    ];
+    checker = new JwtChecker(conf, asked, sources, env.zones.counters.meters.meter(authKind, 'auth_jwt'));
     checkers.set(conf, checker);
   }
   return checker;

@@ -1,4 +1,5 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
+import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import { explain } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
 import { respondBuffer } from '../../http/request/respond.js';
@@ -27,6 +28,7 @@ const REFUSED = new Set(['access_denied', 'consent_required', 'interaction_requi
 
 /** Refuses a request because of what the provider did: 502 if it did not answer or cannot be trusted, 403 if it refuses the user. */
 export function refuseFor(r: Request, provider: Provider, failure: ProviderFailure): Result {
+  provider.meter.count(LOGIN.failures);
   const status = failure.kind !== 'refused' ? 502 : REFUSED.has(failure.code) ? 403 : failure.code === 'invalid_grant' ? 400 : 502;
   return refuse(r, status, provider.text(failure).slice('oidc '.length));
 }

@@ -1,4 +1,5 @@
 import { NOTICE } from '../../../shared/log/level.js';
+import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { waiting } from '../../http/request/waiting.js';
@@ -72,6 +73,7 @@ function finishLogin(r: Request, provider: Provider, attempt: LoginAttempt, para
     return again(r, provider, attempt);
   }
   if (!provider.enter()) {
+    provider.meter.count(LOGIN.failures);
     return refuse(r, 503, 'too many logins at a time');
   }
   const resume = waiting(r);
@@ -98,6 +100,7 @@ function retry(r: Request, provider: Provider, { attempt, target }: LoginAttempt
 /** The login was begun in another browser, before this one had its cookie, or long ago: it is begun anew, which mostly nobody sees. */
 function again(r: Request, provider: Provider, { attempt, target }: LoginAttempt): Result {
   if (attempt + 1 >= MAX_ATTEMPTS) {
+    provider.meter.count(LOGIN.failures);
     return refuse(r, 403, 'the login was begun in another browser, or this one keeps no cookies');
   }
   r.log(NOTICE, 'oidc: the login was begun in another browser or too long ago, it is begun again');
@@ -153,10 +156,12 @@ function keep(r: Request, provider: Provider, { target }: LoginAttempt, data: Se
   sessions.create(r, data, (outcome) =>
     resume(() => {
       if (typeof outcome === 'string') {
+        provider.meter.count(LOGIN.failures);
         return refuse(r, 500, outcome);
       }
       loginFor(r).session = outcome;
       noteSid(provider, data.sid, data.until);
+      provider.meter.count(LOGIN.logins);
       tell(r, `"${data.sub}" has logged in`);
       return leadTo(r, ownUrl(r, settings, target));
     }),

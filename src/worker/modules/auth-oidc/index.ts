@@ -4,6 +4,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
@@ -123,6 +124,7 @@ function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Res
     return r.location.settings.satisfy === 'any' ? DECLINED : askForLogin(r, provider);
   }
   loginFor(r).session = session;
+  provider.meter.count(LOGIN.requests);
   if (Date.now() >= session.refreshAt) {
     return providers.refreshes.take(r, provider, session);
   }

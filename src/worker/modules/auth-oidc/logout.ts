@@ -1,4 +1,5 @@
 import { INFO } from '../../../shared/log/level.js';
+import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { waiting } from '../../http/request/waiting.js';
@@ -37,6 +38,7 @@ export function logOut(r: Request, provider: Provider): Result {
     next();
   } else {
     tell(r, `"${lineOf(session.data.sub)}" logs out`);
+    provider.meter.count(LOGIN.logouts);
     r.log(INFO, `oidc: "${lineOf(session.data.sub)}" logs out`);
     provider.sessions.end(session, next);
   }
@@ -85,6 +87,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
   const named = iss !== null && sid !== '';
   if (session !== undefined && (!named || session.data.sid === sid)) {
     const resume = waiting(r);
+    provider.meter.count(LOGIN.logouts);
     r.log(INFO, `oidc: "${lineOf(session.data.sub)}" is logged out by the provider`);
     provider.sessions.forget(r);
     provider.sessions.end(session, () => {
@@ -99,6 +102,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
   // Anybody may ask: what names no session must not take room.
   if (named && provider.zone.find(sidName(provider, sid)) !== undefined) {
     const resume = waiting(r);
+    provider.meter.count(LOGIN.logouts);
     r.log(INFO, 'oidc: a session is logged out by the provider');
     endAll(provider, [logoutName(provider.purpose, 'sid', sid)], () => resume(() => answerPage(r, 200, HTML, LOGGED_OUT)));
     return AGAIN;
@@ -158,6 +162,7 @@ function endAsked(r: Request, provider: Provider, { sub, sid, jti }: LogoutReque
         if (outcome === 'used') {
           return refuse(r, 400, 'a logout token came a second time');
         }
+        provider.meter.count(LOGIN.logouts);
         r.log(INFO, `oidc: ${sid !== '' ? 'a session' : `"${lineOf(sub)}"`} is logged out by the provider`);
         return outcome === 'full' ? refuse(r, 503, 'there is no room to note a logout') : answerPage(r, 200, TEXT, '');
       }),

@@ -1,5 +1,7 @@
 import { scryptSync } from 'node:crypto';
 import { ERROR, type Level } from '../../../shared/log/level.js';
+import { loginKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
 import type { Lookup } from '../../js/fetch-settings.js';
 import type { KeyvalZone } from '../../lookup/keyval-zone.js';
@@ -26,6 +28,7 @@ export class Provider {
   readonly client: OpenIdClient;
   readonly metadata: KnownMetadata;
   readonly sessions: SessionStore;
+  readonly meter: Meter;
   /** What ties what is encrypted to this provider. */
   readonly purpose: string;
   /** Refreshing is left alone until then (milliseconds of the monotonic clock), since the provider did not answer. */
@@ -41,6 +44,7 @@ export class Provider {
     this.settings = settings;
     this.#env = env;
     this.zone = zone;
+    this.meter = env.zones.counters.meters.meter(loginKind, settings.name);
     this.purpose = `${settings.name} ${settings.issuer} ${settings.clientId}`;
     const place = new ProviderPlace(settings, env.named, lookup);
     this.client = new OpenIdClient(

@@ -1,5 +1,6 @@
 import { ERROR, INFO, WARN } from '../../../shared/log/level.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { Request } from '../../http/request/request.js';
 import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, OK, type Result } from '../../task/codes.js';
@@ -100,9 +101,11 @@ function refresh(provider: Provider, session: Session, done: Done): void {
   obtain(provider, session).then(
     (data) => {
       provider.silent = false;
+      provider.meter.count(LOGIN.refreshes);
       sessions.refresh(session, data, done);
     },
     (failure: ProviderFailure) => {
+      provider.meter.count(LOGIN.refreshFailures);
       if (failure.kind === 'refused' && failure.code === 'invalid_grant') {
         provider.log(INFO, `${provider.text(failure)}; the session of "${lineOf(session.data.sub)}" ends`);
         sessions.end(session, () => done(undefined));

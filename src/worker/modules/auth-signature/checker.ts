@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { ERROR, INFO } from '../../../shared/log/level.js';
+import { AUTH } from '../../../shared/zone/meter-kinds.js';
+import type { Meter } from '../../../shared/zone/meters.js';
 import { asksProxy } from '../../http/headers/basic-credentials.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { lineText } from '../../http/request/line-text.js';
@@ -21,6 +23,8 @@ interface Known {
   readonly examined: Examined;
   /** What came of a look at its body and its nonce. */
   outcome: 'open' | 'passed' | 'refused';
+  /** Counts what is decided; undefined before the access phase. */
+  meter: Meter | undefined;
   /** The names of nonces that this request has used up: behind a redirect inside the server it is asked again. */
   readonly used: string[];
 }
@@ -31,7 +35,7 @@ const slot = lastingSlot<Known>();
 function knownOf(r: Request, conf: Readonly<SignatureSettings>): Known {
   let known = slot.get(r);
   if (known?.conf !== conf) {
-    known = { conf, examined: examine(r, conf, Date.now() / 1000), outcome: 'open', used: known?.used ?? [] };
+    known = { conf, examined: examine(r, conf, Date.now() / 1000), outcome: 'open', meter: undefined, used: known?.used ?? [] };
     slot.set(r, known);
   }
   return known;
@@ -60,14 +64,16 @@ export function signatureOf(r: Request, confAt: (location: LocationRuntime) => R
 }
 
 /** The handler of the access phase. */
-export function checkSignature(r: Request, conf: Readonly<SignatureSettings>): Result {
+export function checkSignature(r: Request, conf: Readonly<SignatureSettings>, meter: Meter): Result {
   const realm = conf.realm!.eval(r);
   if (realm === 'off') {
     return DECLINED;
   }
   const known = knownOf(r, conf);
+  known.meter = meter;
   const { examined } = known;
   if (typeof examined === 'number') {
+    meter.count(AUTH.failed);
     r.trace?.add(
       r,
       'access',
@@ -141,6 +147,7 @@ function checkNonce(r: Request, known: Known, { signature }: Signed, realm: stri
           case 'used':
             return refuse(r, conf, realm, 'its nonce came a second time');
           default:
+            known.meter?.count(AUTH.failed);
             r.log(ERROR, `keyval zone "${zone.name}" has no room for the nonce of a signature`);
             return 503;
         }
@@ -156,12 +163,15 @@ const SPARE = 1000;
 
 function pass(r: Request, known: Known, { keyid }: Signature): Result {
   known.outcome = 'passed';
+  known.meter?.count(AUTH.passed);
   r.trace?.add(r, 'access', `auth_signature: signed by "${keyid}"`, { in: r.location, directive: 'auth_signature' }, { keyid });
   return OK;
 }
 
 function refuse(r: Request, conf: Readonly<SignatureSettings>, realm: string, reason: string): Result {
-  slot.get(r)!.outcome = 'refused';
+  const known = slot.get(r)!;
+  known.outcome = 'refused';
+  known.meter?.count(AUTH.refused);
   const text = reason === NO_SIGNATURE ? reason : `the signature is refused: ${reason}`;
   r.log(INFO, text);
   r.trace?.add(r, 'access', `auth_signature: ${text}`, { in: r.location, directive: 'auth_signature' });

@@ -2,6 +2,7 @@ import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
+import { authKind } from '../../../shared/zone/meter-kinds.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { httpKeyvals } from '../../lookup/keyval-zone.js';
@@ -140,6 +141,12 @@ export const authSignatureModule = defineModule({
     { name: 'signature_tag', cacheable: false, get: (r) => of(r)?.tag },
   ],
   phases: {
-    access: (conf) => (conf.realm === undefined || conf.realm.constant === 'off' ? undefined : (r) => checkSignature(r, conf)),
+    access(conf, env) {
+      if (conf.realm === undefined || conf.realm.constant === 'off') {
+        return undefined;
+      }
+      const meter = env.zones.counters.meters.meter(authKind, 'auth_signature');
+      return (r) => checkSignature(r, conf, meter);
+    },
   },
 });

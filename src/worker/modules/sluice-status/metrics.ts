@@ -23,6 +23,7 @@ import { serviceObject, takeCaches } from '../../status/service.js';
 import { metersOf, readings, type StatusSource, utf8 } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
+import { loginMetrics } from './login-metrics.js';
 import { peerTlsMetrics } from './peer-tls-metrics.js';
 import { type Labels, MetricsText } from './prometheus.js';
 import { takeReport } from './report.js';
@@ -41,6 +42,7 @@ export function metricsText(source: StatusSource, open: boolean): string {
   cacheMetrics(text, source);
   limitMetrics(text, source);
   handlerMetrics(text, source);
+  loginMetrics(text, source);
   streamMetrics(text, source);
   resolverMetrics(text, source);
   return text.end();
