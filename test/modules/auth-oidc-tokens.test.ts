@@ -104,9 +104,10 @@ async function toldProvider(
   t: Test,
   key: TestKey,
   issuer: (own: string) => string,
-): Promise<{ readonly own: string; readonly answers: Answers; nonce: string }> {
+): Promise<{ readonly own: string; readonly answers: Answers; keys: string }> {
   const { rsa } = certs();
   const answers: Answers = { idToken: '', userinfo: { type: 'application/json', body: '{}' } };
+  const told = { own: '', answers, keys: keySet(key) };
   const server = createServer({ cert: readFileSync(rsa.cert), key: readFileSync(rsa.key) }, (req, res) => {
     const { type, body } = req.url === '/userinfo' ? answers.userinfo : { type: 'application/json', body: '' };
     res.setHeader('Content-Type', type);
@@ -114,7 +115,7 @@ async function toldProvider(
     const own = `https://127.0.0.1:${port}`;
     res.end(
       req.url === '/keys'
-        ? keySet(key)
+        ? told.keys
         : req.url === '/token'
           ? JSON.stringify({ access_token: 'at', token_type: 'Bearer', id_token: answers.idToken, expires_in: 300 })
           : req.url === '/userinfo'
@@ -134,7 +135,8 @@ async function toldProvider(
     server.closeAllConnections();
     server.close();
   });
-  return { own: `https://127.0.0.1:${(server.address() as { port: number }).port}`, answers, nonce: '' };
+  told.own = `https://127.0.0.1:${(server.address() as { port: number }).port}`;
+  return told;
 }
 
 /** Logs in with what `make` makes of the nonce; the status, or what the page shows. */
@@ -262,36 +264,44 @@ t.test('tokens that are not what they should be', async (t) => {
 
 t.test("Entra ID's addresses for several tenants", async (t) => {
   const key = newKey('one', 'ES256');
-  const Tid = '11111111-2222-3333-4444-555555555555';
-  const { own: at, answers } = await toldProvider(t, key, (own) => `${own}/{tenantid}/v2.0`);
+  const Tenant = '11111111-2222-3333-4444-555555555555';
+  const told = await toldProvider(t, key, (own) => `${own}/{tenantid}/v2.0`);
+  const { own: at, answers } = told;
   const { ca } = certs();
   const provider = (name: string, path: string): string =>
     `oidc_provider ${name} { issuer ${at}/${path}; config_url ${at}/x; client_id us; redirect_uri /${name}_back; frontchannel_logout_uri /${name}_front; ssl_trusted_certificate ${ca.cert}; }`;
-  const s = await startServer(t, {
-    conf: serverConf(
-      `error_page 418 =200 @in; location @in { return 200 "$oidc_claim_sub $oidc_claim_tid"; }
+  const conf = serverConf(
+    `error_page 418 =200 @in; location @in { return 200 "$oidc_claim_sub $oidc_claim_tid"; }
       location /common { auth_oidc common; try_files /none =418; } location /own { auth_oidc own; try_files /none =418; } location /odd { auth_oidc odd; try_files /none =418; }`,
-      `${provider('common', 'common/v2.0')} ${provider('own', `${Tid}/v2.0`)} ${provider('odd', 'x/common/v2.0/y')}`,
-    ),
-  });
+    `${provider('common', 'common/v2.0')} ${provider('own', `${Tenant}/v2.0`)} ${provider('odd', 'x/common/v2.0/y')}`,
+  );
+  const s = await startServer(t, { conf });
   const own = `http://127.0.0.1:${s.port(0)}`;
   const login = (name: string, claims: object) =>
     loginWith(
       own,
       `/${name}`,
-      (nonce) => (answers.idToken = token(key, { ...usual(`${at}/${Tid}/v2.0`, nonce), ...claims })),
+      (nonce) => (answers.idToken = token(key, { ...usual(`${at}/${Tenant}/v2.0`, nonce), ...claims })),
       `/${name}_back`,
     );
-  t.equal(await login('common', { tid: Tid }), `jones ${Tid}`);
+  t.equal(await login('common', { tid: Tenant }), `jones ${Tenant}`);
   t.equal(await login('common', {}), 502, 'no tenant');
   t.equal(await login('common', { tid: '99999999-2222-3333-4444-555555555555' }), 502, "another tenant's");
   t.equal(await login('common', { tid: '../evil', iss: `${at}/../evil/v2.0` }), 502);
   t.equal(await login('common', { iss: `${at}/{tenantid}/v2.0` }), 502);
-  t.equal(await login('common', { tid: Tid, iss: `${at}/common/v2.0` }), 502);
-  t.equal(await login('own', { tid: Tid }), 502, 'metadata of several tenants for one');
-  t.equal(await login('odd', { tid: Tid }), 502);
+  t.equal(await login('common', { tid: Tenant, iss: `${at}/common/v2.0` }), 502);
+  // Keys say whose tokens they sign.
+  const keyOf = (tenant: string): string => keySet({ ...key, jwk: Object.assign({ issuer: `${at}/${tenant}/v2.0` }, key.jwk) });
+  told.keys = keyOf('{tenantid}');
+  await s.reload(conf);
+  t.equal(await login('common', { tid: Tenant }), `jones ${Tenant}`);
+  told.keys = keyOf('9188040d-6c67-4c5b-b112-36a304b66dad');
+  await s.reload(conf);
+  t.equal(await login('common', { tid: Tenant }), 502, "another tenant's key");
+  t.equal(await login('own', { tid: Tenant }), 502, 'metadata of several tenants for one');
+  t.equal(await login('odd', { tid: Tenant }), 502);
   const front = (iss: string) => new WebBrowser().visit(`${own}/common_front?iss=${encodeURIComponent(iss)}&sid=x`);
-  t.equal((await front(`${at}/${Tid}/v2.0`)).status, 200);
+  t.equal((await front(`${at}/${Tenant}/v2.0`)).status, 200);
   t.equal((await front('https://evil.example')).status, 400);
 });
 

@@ -3,7 +3,7 @@ import { ProviderFailure } from './failure.js';
 import { importParameters } from './key-algorithm.js';
 import { type AuthorizationServer, type Client, type ClientAuth, oauthPackage, type TokenEndpointResponse } from './oauth-package.js';
 import type { ProviderFetch } from './provider-fetch.js';
-import { algorithmOf, isIssuerOf, isShared, issuerFor, ProviderTokens } from './provider-tokens.js';
+import { algorithmOf, checkKeyIssuer, isIssuerOf, isShared, issuerFor, ProviderTokens } from './provider-tokens.js';
 import { claimsOf } from './session.js';
 import { type ProviderSettings, utf8 } from './settings.js';
 
@@ -174,7 +174,7 @@ export class OpenIdClient {
 
   /** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6), but not whether it was used before. */
   async logoutToken(metadata: Metadata, text: string): Promise<LogoutRequest> {
-    const { oauth, client, options } = this.#how;
+    const { oauth, client } = this.#how;
     try {
       const token = text.split('.').length === 5 ? await this.#tokens.open(text, 'logout token') : text;
       let wrong: string | undefined;
@@ -183,8 +183,8 @@ export class OpenIdClient {
         wrong = usualFaultOf(claimsOf(token), metadata.issuer, this.#clientId);
       } else {
         const parameters = new URLSearchParams({ response: token });
-        await this.#withKeys(this.#logoutKeys, ofToken(metadata, token), (keys) =>
-          oauth.validateJwtAuthResponse(keys, client, parameters, oauth.skipStateCheck, options),
+        await this.#withKeys(this.#logoutKeys, metadata, token, (keys, options) =>
+          oauth.validateJwtAuthResponse(ofToken(keys, token), client, parameters, oauth.skipStateCheck, options),
         );
       }
       const claims = claimsOf(token);
@@ -208,23 +208,37 @@ export class OpenIdClient {
   }
 
   #checkSignature(metadata: Metadata, response: Response, token: string): Promise<void> {
-    const { oauth, options } = this.#how;
+    const { oauth } = this.#how;
     if (isShared(this.#settings.idTokenAlgorithm)) {
       this.#tokens.checkShared(token, 'ID token');
       return Promise.resolve();
     }
-    return this.#withKeys(this.#idKeys, metadata, (keys) => oauth.validateApplicationLevelSignature(keys, response, options));
+    return this.#withKeys(this.#idKeys, metadata, token, (keys, options) =>
+      oauth.validateApplicationLevelSignature(keys, response, options),
+    );
   }
 
   /** Checks with the keys at hand, and once more with those that the provider has now: it may have changed them. */
-  async #withKeys<T>(holder: KeyHolder, metadata: Metadata, check: (keys: Metadata) => Promise<T>): Promise<T> {
+  async #withKeys(
+    holder: KeyHolder,
+    metadata: Metadata,
+    token: string,
+    check: (keys: Metadata, options: object) => Promise<unknown>,
+  ): Promise<void> {
+    const { oauth, options } = this.#how;
+    const attempt = async (): Promise<void> => {
+      const keys = holder.of(metadata);
+      const { cache } = holder;
+      await check(keys, { ...options, [oauth.jwksCache]: cache });
+      checkKeyIssuer(metadata.issuer, token, cache.jwks?.keys ?? []);
+    };
     try {
-      return await check(holder.of(metadata));
+      await attempt();
     } catch (error) {
       if (!needsKeys(error) || !holder.renew(performance.now())) {
         throw error;
       }
-      return check(holder.of(metadata));
+      await attempt();
     }
   }
 
@@ -275,6 +289,8 @@ function usualFaultOf({ iss, aud, exp }: Readonly<Record<string, unknown>>, issu
 /** The object under which the library keeps a provider's keys: another one has them fetched anew. */
 class KeyHolder {
   readonly #make: (metadata: Metadata) => Metadata;
+  /** Where the library puts the keys. */
+  cache: { jwks?: { readonly keys: readonly object[] } } = {};
   #source: Metadata | undefined;
   #keys: Metadata | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -287,6 +303,7 @@ class KeyHolder {
     if (this.#keys === undefined || this.#source !== metadata) {
       this.#source = metadata;
       this.#keys = this.#make(metadata);
+      this.cache = {};
     }
     return this.#keys;
   }

@@ -81,9 +81,11 @@ function objectOf(text: string): Record<string, unknown> | undefined {
   }
 }
 
+const headerOf = (token: string): Record<string, unknown> => objectOf(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) ?? {};
+
 /** What the header of a token says that it is signed with, whoever says so. */
 export function algorithmOf(token: string): string {
-  const { alg } = objectOf(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) ?? {};
+  const { alg } = headerOf(token);
   return typeof alg === 'string' ? alg : '';
 }
 
@@ -108,6 +110,19 @@ export function issuerFor(issuer: string, token: string): string {
     throw new ProviderFailure('invalid', 'the token does not say of which tenant it is (tid)');
   }
   return issuer.replace(TENANT, tid);
+}
+
+/** Some keys of Entra ID are for the tokens of one tenant alone, such as that of private accounts: each says whose tokens it signs. */
+export function checkKeyIssuer(issuer: string, token: string, keys: readonly object[]): void {
+  if (!issuer.includes(TENANT)) {
+    return;
+  }
+  const { kid } = headerOf(token);
+  for (const key of keys as readonly { readonly kid?: unknown; readonly issuer?: unknown }[]) {
+    if ((kid === undefined || key.kid === kid) && typeof key.issuer === 'string' && issuerFor(key.issuer, token) !== claimsOf(token).iss) {
+      throw new ProviderFailure('invalid', 'the token is signed with the key of another tenant');
+    }
+  }
 }
 
 /** Whether an address that a browser brings is that of the provider, or of one of its tenants. */
