@@ -13,6 +13,7 @@ import {
   longLogin,
   looseSignature,
   readableSecret,
+  sharedRedirect,
   shortClientSecret,
 } from './login-rules.js';
 import { bareDot, endInside, slowPattern } from './pattern-rules.js';
@@ -62,6 +63,7 @@ export const rules: readonly Rule[] = [
   loginWithoutPkce,
   loginWithoutTls,
   loginOnOtherHost,
+  sharedRedirect,
   longLogin,
   loginOfAnyTenant,
   shortClientSecret,

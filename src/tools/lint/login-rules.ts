@@ -164,6 +164,31 @@ export const loginOnOtherHost: Rule = {
   },
 };
 
+/** The address that a provider's users come back to. */
+const backOf = (provider: Directive): string => said(provider, 'redirect_uri') ?? '/oidc_callback';
+
+/** One provider can be made to send its codes to another, if both lead back to one address and do not say who they are. */
+export const sharedRedirect: Rule = {
+  name: 'shared-redirect',
+  about: 'two providers with one `redirect_uri`: a bad one can have the codes of the other sent to itself',
+  *check(top) {
+    const seen = new Map<string, Directive>();
+    for (const provider of providersOf(top)) {
+      const back = backOf(provider);
+      const first = seen.get(back);
+      if (first !== undefined) {
+        yield {
+          at: provider,
+          arg: 0,
+          problem: `"${first.args[0]}" leads browsers back to "${back}", too: unless both say who they are (RFC 9207), one can get at the codes of the other`,
+          remedy: `\`redirect_uri /oidc_callback_${provider.args[0]};\`, here and at the provider`,
+        };
+      }
+      seen.set(back, first ?? provider);
+    }
+  },
+};
+
 const MONTH = 30 * 24 * 3_600_000;
 
 /** Sessions that nobody ends. */

@@ -305,6 +305,14 @@ const cases: Readonly<Record<string, { readonly bad: readonly string[]; readonly
       inHttp('oidc_provider idp { redirect_uri https://other.example/back; } server { auth_oidc $idp; server_name app.example; }'),
     ],
   },
+  'shared-redirect': {
+    bad: [
+      inHttp('oidc_provider b { redirect_uri /oidc_callback; } oidc_provider a { }')
+        .replace('oidc_provider a', '\noidc_provider a')
+        .replace('{\no', '{ o'),
+    ],
+    good: [inHttp('oidc_provider a { } oidc_provider b { redirect_uri /other; }'), withLogin('')],
+  },
   'long-login': { bad: [withLogin('session_timeout 365d;')], good: [withLogin('session_timeout 30d;'), withLogin('session_timeout $x;')] },
   'login-of-any-tenant': {
     bad: [
