@@ -326,3 +326,62 @@ t.test('what signatures must be like', async (t) => {
     t.notMatch(s.log(), /\[(alert|crit|emerg)\]/);
   });
 });
+
+t.test('what costs more than it should, and what is not as it seems', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `error_log %%DIR%%/error.log info; large_client_header_buffers 8 64k; client_body_in_file_only clean; ignore_invalid_headers off;
+      auth_signature x; auth_signature_key_file keys; auth_signature_components @method; auth_signature_nonce_zone nonces;
+      location / { try_files /none =418; } error_page 418 =200 @in; location @in { return 200 "[$signature_keyid]"; }`,
+      'keyval_zone zone=nonces:1m;',
+    ),
+    files: { keys: keySet(SHOP) },
+  });
+  // Many parts of one long header, and of one long query, in each of four signatures.
+  const many = (count: number, one: (i: number) => string, separator: string): string =>
+    Array.from({ length: count }, (_, i) => one(i)).join(separator);
+  const input = (i: number): string =>
+    `s${i}=("@method" ${many(120, (n) => (n % 2 === 0 ? `"x";key="a${n}"` : `"@query-param";name="a${n}"`), ' ')});created=${now()};keyid="shop";nonce="n"`;
+  const { status } = await httpGet(s, `/?${many(3000, (i) => `a${i}=1`, '&')}`, {
+    'Signature-Input': many(4, input, ', '),
+    Signature: many(4, (i) => `s${i}=:AAAA:`, ', '),
+    X: `${many(120, (i) => `a${i}="${'x'.repeat(400)}"`, ', ')}`,
+  });
+  t.equal(status, 401);
+  await s.logged(/the signature is refused: it is wrong/);
+  const send = (request: ToSign, lines: Record<string, string> = {}, body = '') =>
+    http(s, requestText(request.method ?? 'GET', request.path, { ...signed(SHOP, request), ...lines, Connection: 'close' }, body)).then(
+      ({ status }) => status,
+    );
+  const x = (value: string): ToSign => ({ path: '/', components: ['@method', 'x'], values: { '"x"': value } });
+  t.equal(await send(x('a'), { X: ' \t a \t ' }), 200, 'blanks around a value');
+  t.equal(await send(x('a'), { X: 'a\xa0' }), 401, 'no blank of HTTP');
+  t.equal(await send(x(`a${' '.repeat(40_000)}b`), { X: `a${' '.repeat(40_000)}b` }), 200, 'blanks within');
+  t.equal(
+    await send({ path: '/', components: ['@method', '"@path"'], values: { '"@path"': '/other' } }, { '@path': '/other' }),
+    401,
+    'a header that is called so',
+  );
+  t.equal(
+    await send({ path: '/', method: 'POST', components: ['@method', 'content-digest'], body: 'a' }, {}, 'a'),
+    200,
+    'a body that is always in a file',
+  );
+  t.equal(await send({ path: '/', method: 'POST', components: ['@method', 'content-digest'], body: 'a' }, {}, 'b'), 401);
+  t.equal(await send({ path: '/', components: ['@method', 'content-digest'], body: '' }), 200);
+  // Two on one connection, and one that leaves while its nonce is noted.
+  const pair = [signed(SHOP, { path: '/', components: ['@method'] }), signed(SHOP, { path: '/', components: ['@method'] })];
+  const client = await RawClient.connect(s);
+  client.send(pair.map((headers) => requestText('GET', '/', headers)).join(''), 'GET', 'GET');
+  t.strictSame([(await client.response()).text, (await client.response()).text], ['[shop]', '[shop]']);
+  client.destroy();
+  const half = await RawClient.connect(s);
+  half.send(requestText('GET', '/', signed(SHOP, { path: '/', components: ['@method'] }))).end();
+  t.equal((await half.response()).text, '[shop]', 'a client that has ended its side');
+  half.destroy();
+  const gone = await RawClient.connect(s);
+  gone.send(requestText('GET', '/', signed(SHOP, { path: '/', components: ['@method'] })));
+  gone.socket.resetAndDestroy();
+  t.equal(await send({ path: '/', components: ['@method'] }), 200);
+  t.notMatch(s.log(), /\[(alert|crit|emerg)\]/);
+});

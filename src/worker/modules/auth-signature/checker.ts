@@ -8,7 +8,6 @@ import { lineText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { PhaseStep } from '../../http/request/run-phases.js';
-import { waiting } from '../../http/request/waiting.js';
 import { writeBare } from '../../http/syntax/structured-fields.js';
 import { lastingSlot } from '../../task/client-task.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
@@ -135,29 +134,33 @@ function checkNonce(r: Request, known: Known, { signature }: Signed, realm: stri
   const { maxAge, leeway } = conf;
   // Later on, the signature itself has expired.
   const until = Math.min(created! * 1000 + maxAge, expires === undefined ? Number.POSITIVE_INFINITY : expires * 1000) + leeway;
-  const resume = waiting(r);
   zone.later(
     (changes) => (changes.get(name) !== undefined ? 'used' : changes.put(name, { value: '1', expires: until + SPARE }) ? 'new' : 'full'),
-    (outcome) =>
-      resume(() => {
-        switch (outcome) {
-          case 'new':
-            used.push(`${zone.name} ${name}`);
-            return pass(r, known, signature);
-          case 'used':
-            return refuse(r, conf, realm, 'its nonce came a second time');
-          default:
-            known.meter?.count(AUTH.failed);
-            r.log(ERROR, `keyval zone "${zone.name}" has no room for the nonce of a signature`);
-            return 503;
-        }
-      }),
+    (outcome) => {
+      if (!r.finished) {
+        r.resume(afterNonce(r, known, signature, realm, outcome, `${zone.name} ${name}`));
+      }
+    },
   );
   return AGAIN;
 }
 
 /** Characters of a nonce's name: 132 bits, which fit into the least room that a zone gives a pair. */
 const NAME = 22;
+function afterNonce(r: Request, known: Known, signature: Signature, realm: string, outcome: 'new' | 'used' | 'full', name: string): Result {
+  switch (outcome) {
+    case 'new':
+      known.used.push(name);
+      return pass(r, known, signature);
+    case 'used':
+      return refuse(r, known.conf, realm, 'its nonce came a second time');
+    default:
+      known.meter?.count(AUTH.failed);
+      r.log(ERROR, `keyval zone "${known.conf.nonces!.name}" has no room for the nonce of a signature`);
+      return 503;
+  }
+}
+
 /** Milliseconds that a nonce is kept longer than needed: machines' clocks are read at different moments. */
 const SPARE = 1000;
 

@@ -1,6 +1,6 @@
 import {
+  type Dictionary,
   type Item,
-  isInnerList,
   parseDictionary,
   parseItem,
   parseList,
@@ -62,45 +62,87 @@ export function identityOf({ bare, parameters }: Item): string {
   return writeItem({ bare, parameters: new Map(sorted) });
 }
 
-/** The value of a component in a request; undefined for one that is not there, or that is not known. RFC 9421, section 2. */
-export function componentValue(message: SignedMessage, { bare, parameters }: Item): string | undefined {
-  const name = bare.value as string;
-  if (name.startsWith('@')) {
+/**
+ * Gives the values of components of one request. What a header or the query says is read once, however many parts of it signatures name:
+ * whoever knows the name of a key can send signatures that name many.
+ */
+export class ComponentValues {
+  readonly #message: SignedMessage;
+  readonly #dictionaries = new Map<string, Dictionary | undefined>();
+  #query: ReadonlyMap<string, string | undefined> | undefined;
+
+  constructor(message: SignedMessage) {
+    this.#message = message;
+  }
+
+  /** The value of a component; undefined for one that is not there, or that is not known. RFC 9421, section 2. */
+  get({ bare, parameters }: Item): string | undefined {
+    const name = bare.value as string;
     if (name === '@query-param') {
-      return queryParameter(message.target, parameters);
+      return this.#queryParameter(parameters);
     }
-    return parameters.size === 0 ? DERIVED.get(name)?.(message) : undefined;
+    if (name.startsWith('@')) {
+      return parameters.size === 0 ? DERIVED.get(name)?.(this.#message) : undefined;
+    }
+    return FIELD_NAME.test(name) ? this.#field(name, parameters) : undefined;
   }
-  return FIELD_NAME.test(name) ? fieldValue(message.field(name), name, parameters) : undefined;
-}
 
-const trimmed = (value: string): string => value.replace(/^[ \t]+|[ \t]+$/g, '');
-
-function fieldValue(lines: readonly string[], name: string, parameters: Item['parameters']): string | undefined {
-  if (lines.length === 0) {
-    return undefined;
-  }
-  if (parameters.size === 0) {
+  #field(name: string, parameters: Item['parameters']): string | undefined {
+    const lines = this.#message.field(name);
+    // Parameters that are not known, such as those of responses and trailers, mean another value.
+    if (lines.length === 0 || parameters.size > 1) {
+      return undefined;
+    }
+    for (const [parameter, said] of parameters) {
+      const flag = said.type === 'boolean' && said.value;
+      switch (parameter) {
+        case 'bs':
+          return flag
+            ? lines.map((line) => writeBare({ type: 'bytes', value: Buffer.from(trimmed(line), 'latin1') })).join(', ')
+            : undefined;
+        case 'sf':
+          return flag ? structured(name, lines.join(', ')) : undefined;
+        case 'key': {
+          const member = said.type === 'string' ? this.#dictionary(name, lines)?.get(said.value) : undefined;
+          return member && writeMember(member);
+        }
+        default:
+          return undefined;
+      }
+    }
     return lines.map(trimmed).join(', ');
   }
-  // Parameters that are not known, such as those of responses and trailers, mean another value.
-  const [parameter, said] = [...parameters][0]!;
-  if (parameters.size > 1) {
-    return undefined;
-  }
-  const flag = said.type === 'boolean' && said.value;
-  switch (parameter) {
-    case 'bs':
-      return flag ? lines.map((line) => writeBare({ type: 'bytes', value: Buffer.from(trimmed(line), 'latin1') })).join(', ') : undefined;
-    case 'sf':
-      return flag ? structured(name, lines.join(', ')) : undefined;
-    case 'key': {
-      const member = said.type === 'string' ? parseDictionary(lines.join(', '))?.get(said.value) : undefined;
-      return member && writeMember(member);
+
+  #dictionary(name: string, lines: readonly string[]): Dictionary | undefined {
+    if (!this.#dictionaries.has(name)) {
+      this.#dictionaries.set(name, parseDictionary(lines.join(', ')));
     }
-    default:
-      return undefined;
+    return this.#dictionaries.get(name);
   }
+
+  /** One parameter of the query, which must not be there twice. RFC 9421, section 2.2.8. */
+  #queryParameter(parameters: Item['parameters']): string | undefined {
+    const name = parameters.get('name');
+    if (name?.type !== 'string' || parameters.size > 1) {
+      return undefined;
+    }
+    this.#query ??= queryParameters(this.#message.target);
+    return this.#query.get(name.value);
+  }
+}
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+
+/** Without the blanks around it, and with all other characters: they may be told from blanks by whoever gets the request. */
+function trimmed(value: string): string {
+  let [from, to] = [0, value.length];
+  while (isBlank(value[from])) {
+    from++;
+  }
+  while (to > from && isBlank(value[to - 1])) {
+    to--;
+  }
+  return value.slice(from, to);
 }
 
 function structured(name: string, text: string): string | undefined {
@@ -115,7 +157,7 @@ function structured(name: string, text: string): string | undefined {
     }
     case 'item': {
       const value = parseItem(text);
-      return value && !isInnerList(value) ? writeItem(value) : undefined;
+      return value && writeItem(value);
     }
     default:
       return undefined;
@@ -127,21 +169,14 @@ const LEFT_PLAIN = /[!'()~]/g;
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(LEFT_PLAIN, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** One parameter of the query, which must not be there twice. RFC 9421, section 2.2.8. */
-function queryParameter(target: string, parameters: Item['parameters']): string | undefined {
-  const name = parameters.get('name');
-  if (name?.type !== 'string' || parameters.size > 1) {
-    return undefined;
-  }
-  let found: string | undefined;
+/** The parameters of a query by their names, both encoded; undefined for one that is there twice. */
+function queryParameters(target: string): Map<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
   for (const [key, value] of new URLSearchParams(queryOf(target).slice(1))) {
-    if (encoded(key) === name.value) {
-      // Bytes that are no UTF-8 all look the same.
-      if (found !== undefined || name.value.includes('%EF%BF%BD') || value.includes('\ufffd')) {
-        return undefined;
-      }
-      found = encoded(value);
-    }
+    // Bytes that are no UTF-8 all look the same.
+    const unclear = key.includes('\ufffd') || value.includes('\ufffd');
+    const name = encoded(key);
+    found.set(name, unclear || found.has(name) ? undefined : encoded(value));
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import type { Request } from '../../http/request/request.js';
 import type { Status } from '../../task/codes.js';
 import { isSignedBy } from './algorithm.js';
-import { covers } from './components.js';
+import { ComponentValues, covers } from './components.js';
 import { keysNamed } from './key-choice.js';
 import { ClientMessage, type SignedMessage } from './message.js';
 import { BODY, type SignatureSettings } from './settings.js';
@@ -31,13 +31,14 @@ export function examine(r: Request, conf: Readonly<SignatureSettings>, now: numb
   if (typeof signatures === 'string') {
     return signatures;
   }
+  const values = new ComponentValues(message);
   const { tag } = conf;
   let reason = signatures.length === 0 ? NO_SIGNATURE : 'no signature has the tag that is asked for';
   for (const signature of signatures) {
     if (tag !== undefined && signature.tag !== tag) {
       continue;
     }
-    const refusal = untimely(signature, conf, now) ?? lacking(r, signature, conf) ?? unsigned(r, message, signature, conf);
+    const refusal = untimely(signature, conf, now) ?? lacking(r, signature, conf) ?? unsigned(r, values, signature, conf);
     if (refusal === undefined) {
       return { signature, coversBody: covers(signature.components, BODY), message };
     }
@@ -74,7 +75,7 @@ function lacking(r: Request, { components, nonce, keyid }: Signature, conf: Read
 
 function unsigned(
   r: Request,
-  message: SignedMessage,
+  values: ComponentValues,
   signature: Signature,
   conf: Readonly<SignatureSettings>,
 ): string | Status | undefined {
@@ -85,7 +86,7 @@ function unsigned(
   if (keys.length === 0) {
     return 'its key is not known';
   }
-  const text = signatureBase(message, signature);
+  const text = signatureBase(values, signature);
   if (typeof text === 'string') {
     return text;
   }

@@ -7,7 +7,7 @@ import {
   writeItem,
   writeMember,
 } from '../../http/syntax/structured-fields.js';
-import { componentValue, identityOf } from './components.js';
+import { type ComponentValues, identityOf } from './components.js';
 import type { SignedMessage } from './message.js';
 
 /** A signature of a request as its two fields have it (RFC 9421, section 4), not verified. */
@@ -93,11 +93,11 @@ const textOf = (bare: BareItem | undefined): string | null =>
 const NOT_IN_BASE = /[^\t\x20-\x7e]/;
 
 /** What was signed (RFC 9421, section 2.5), built of the request as it came; the second text says why it cannot be. */
-export function signatureBase(message: SignedMessage, { components, input }: Signature): { readonly base: string } | string {
+export function signatureBase(values: ComponentValues, { components, input }: Signature): { readonly base: string } | string {
   let base = '';
   for (const component of components) {
     const identifier = writeItem(component);
-    const value = componentValue(message, component);
+    const value = values.get(component);
     if (value === undefined) {
       return `it covers ${identifier}, which the request has not`;
     }
