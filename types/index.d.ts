@@ -109,6 +109,28 @@ export interface StreamSession {
   error(message: unknown): void;
 }
 
+/** `s` of a function of `js_content` in `stream`. */
+export interface StreamContent extends AsyncIterable<Buffer> {
+  readonly remoteAddress: string;
+  readonly variables: Record<string, string | undefined>;
+  readonly rawVariables: Record<string, Buffer | undefined>;
+  jsVarNames(prefix?: string): string[];
+  /** What has come, or so many bytes; fewer where the client ends, and null once nothing is left. Of UDP, a datagram. */
+  read(length?: number): Promise<Buffer | null>;
+  /** A line without its end, of at most so many bytes (64k). */
+  readLine(most?: number): Promise<string | null>;
+  /** Waits while the client does not take what is sent. */
+  write(data: Sendable): Promise<void>;
+  /** Sends no more; reading goes on. */
+  end(data?: Sendable): Promise<void>;
+  log(message: unknown): void;
+  warn(message: unknown): void;
+  error(message: unknown): void;
+}
+
+/** A function of `js_content` in `stream`. */
+export type StreamHandler = (s: StreamContent) => void | Promise<void>;
+
 export interface SessionFlags {
   readonly last: boolean;
 }

@@ -1,13 +1,15 @@
 import { In } from '../../../shared/config/context.js';
-import { inherit } from '../../../shared/config/define.js';
+import { inherit, own } from '../../../shared/config/define.js';
+import { msec } from '../../../shared/config/slots.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { startInits } from '../../js/init.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { functionMissing, installScripts, placeOf, valueFunction } from '../../js/script-place.js';
+import { SessionContent } from '../../js/session-content.js';
 import { sessionScripts } from '../../js/session-object.js';
 import { bytesOf } from '../../js/text.js';
 import { tryFunctions, tryModules } from '../../js/trial.js';
-import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import { claimContent, defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
@@ -16,6 +18,9 @@ import type { ClientTask } from '../../task/client-task.js';
 import { DECLINED, FAILED } from '../../task/codes.js';
 
 interface Settings extends ScriptSettings {
+  content: string | undefined;
+  /** Milliseconds in which nothing moves while a content function waits for its client; 0: for ever. */
+  timeout: number;
   access: string | undefined;
   preread: string | undefined;
   filter: string | undefined;
@@ -24,7 +29,7 @@ interface Settings extends ScriptSettings {
 
 /** Stores the name of a function, which a block gives once. */
 const once =
-  (field: 'access' | 'preread' | 'filter' | 'log') =>
+  (field: 'content' | 'access' | 'preread' | 'filter' | 'log') =>
   (conf: Partial<Settings>, node: SharedContext['node'], ctx: SharedContext): void => {
     if (conf[field] !== undefined) {
       ctx.reject('is duplicate');
@@ -35,6 +40,8 @@ const once =
 const scope = defineSharedScope<Settings>({
   fields: {
     ...scriptFields,
+    content: own<string | undefined>(undefined),
+    timeout: inherit(600_000),
     access: inherit<string | undefined>(undefined),
     preread: inherit<string | undefined>(undefined),
     filter: inherit<string | undefined>(undefined),
@@ -48,6 +55,15 @@ const scope = defineSharedScope<Settings>({
       protocol: 'stream',
       evaluate: callForValue,
     }),
+    js_content: {
+      in: In.STREAM_SERVER,
+      args: 1,
+      set(conf, node, ctx) {
+        once('content')(conf, node, ctx);
+        claimContent(ctx, 'stream_js');
+      },
+    },
+    js_timeout: { in: STREAM_ANYWHERE, args: 1, set: msec('timeout') },
     js_access: { in: STREAM_ANYWHERE, args: 1, set: once('access') },
     js_preread: { in: STREAM_ANYWHERE, args: 1, set: once('preread') },
     js_filter: { in: STREAM_ANYWHERE, args: 1, set: once('filter') },
@@ -55,6 +71,7 @@ const scope = defineSharedScope<Settings>({
   },
   link(conf, ctx) {
     const loadable = linkScripts(conf, ctx, [
+      ['js_content', conf.content],
       ['js_access', conf.access],
       ['js_preread', conf.preread],
       ['js_filter', conf.filter],
@@ -62,7 +79,7 @@ const scope = defineSharedScope<Settings>({
     ]);
     const scripts = ctx.testing && loadable && conf.imports.length > 0 ? tryModules(conf, ctx, 'stream') : undefined;
     if (scripts !== undefined) {
-      tryFunctions(scripts, conf, [conf.access, conf.preread, conf.filter, conf.log], ctx);
+      tryFunctions(scripts, conf, [conf.content, conf.access, conf.preread, conf.filter, conf.log], ctx);
     }
   },
 });
@@ -110,6 +127,19 @@ export const streamJsModule = defineModule({
           return DECLINED;
         };
       },
+    },
+    handler({ content, timeout }, _env, server) {
+      if (content === undefined) {
+        return undefined;
+      }
+      const run = placeOf(server)?.scripts?.find(content);
+      return (s) => {
+        if (run === undefined) {
+          functionMissing(s, content);
+          return FAILED;
+        }
+        return new SessionContent(s, timeout).run(run);
+      };
     },
     installMain(_conf, stream, env) {
       const conf = stream.mainSettings(scope);
