@@ -208,6 +208,32 @@ export interface FetchApplication {
 export type HttpHandler = (r: HttpRequest) => void | Promise<void>;
 /** A function of `js_init`, which each worker calls before it serves. */
 export type WorkerInit = () => void | Promise<void>;
+/** A server of a group, as far as the worker knows. */
+export interface UpstreamPeer {
+  readonly index: number;
+  readonly name: string;
+  readonly server: string;
+  readonly weight: number;
+  readonly conns: number;
+  readonly maxConns: number;
+  readonly fails: number;
+  readonly state: 'up' | 'down' | 'draining' | 'unhealthy' | 'checking' | 'unavail' | 'busy';
+  readonly available: boolean;
+}
+
+/** What a function of `js_balancer` chooses among. */
+export interface PeerChoice {
+  readonly name: string;
+  readonly peers: readonly UpstreamPeer[];
+  readonly failures: readonly { readonly name: string; readonly status: number }[];
+  /** With the one that is being made. */
+  tries: number;
+}
+
+/** A function of `js_balancer`: gives a peer, its index, its name or another address; nothing: the group's method chooses. */
+export type HttpBalancer = (r: HttpRequest, choice: PeerChoice) => UpstreamPeer | number | string | undefined | void;
+/** The same in `stream`. */
+export type StreamBalancer = (s: StreamSession, choice: PeerChoice) => UpstreamPeer | number | string | undefined | void;
 /** A function of `js_set`. */
 export type HttpValue = (r: HttpRequest) => string | number | undefined;
 /** A function of `js_body_filter`; `D` is Buffer with `buffer_type=buffer`. */

@@ -89,6 +89,7 @@ const OUR_OWN = [
   'health_endpoint',
   'https',
   'js_access',
+  'js_balancer',
   'js_block_timeout',
   'js_body_filter',
   'js_content',

@@ -22,7 +22,8 @@ import { type RewriteOptions, rewriteUri } from './rewrite-uri.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
 import { markScriptSubrequest } from './script-subrequest.js';
-import { jsVariableNames, variableValue } from './script-variables.js';
+import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
+import type { ScriptFunction } from './scripts.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, integer, textOf } from './text.js';
 
@@ -267,6 +268,15 @@ export class RequestObject {
     this.stage = before;
     this.returnValue = givenBefore;
     return value;
+  }
+
+  /** What a function returns that chooses for the request, at once; undefined after an exception, which is in the log. */
+  choose(run: ScriptFunction, choice: object, name: string): unknown {
+    const before = this.stage;
+    this.stage = 'variable';
+    const chosen = chosenAtOnce(this.#owner, () => run(this, choice), name);
+    this.stage = before;
+    return chosen;
   }
 
   /** Lets a function look at the response's head. False after an exception, which is in the log. */

@@ -1,5 +1,5 @@
 import { ERROR } from '../../shared/log/level.js';
-import { exceptionText, type Task, type TaskOwner } from './task.js';
+import { exceptionText, Task, type TaskOwner } from './task.js';
 import { bytesOf } from './text.js';
 
 /** What asks for a value, and is told it by `setReturnValue`. */
@@ -36,6 +36,20 @@ export function variableValue(task: Task, of: ValueOwner, run: () => unknown, na
   }
   return valueText(set === UNSET ? (late ? before : value) : set, task.owner);
 }
+
+/** What a function returns at once; undefined when it failed or waits for something, of which the log says more. */
+export function chosenAtOnce(owner: TaskOwner, run: () => unknown, name: string): unknown {
+  const task = new Task(owner, { settled() {}, failed() {} }, true);
+  const { late, value } = task.runForValue(run, nothing);
+  if (late) {
+    task.cancel();
+    owner.log(ERROR, `async operation inside "${name}"`);
+    return undefined;
+  }
+  return task.failed ? undefined : value;
+}
+
+const nothing = (): void => {};
 
 function valueText(value: unknown, owner: TaskOwner): string | undefined {
   try {

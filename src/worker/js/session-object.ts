@@ -10,7 +10,7 @@ import { dump } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { placeOf } from './script-place.js';
-import { jsVariableNames, variableValue } from './script-variables.js';
+import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, givenInteger } from './text.js';
@@ -217,6 +217,11 @@ export class SessionScripts implements TaskOwner, SessionFilter {
     const value = variableValue(new Task(this, { settled() {}, failed() {} }), this, () => run(this.#object), name);
     this.returnValue = before;
     return value;
+  }
+
+  /** What a function returns that chooses for the session, at once; undefined after an exception, which is in the log. */
+  choose(run: ScriptFunction, choice: object, name: string): unknown {
+    return chosenAtOnce(this, () => run(this.#object, choice), name);
   }
 
   /** Lets a function look at a session that is over. */

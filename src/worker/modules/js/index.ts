@@ -1,13 +1,13 @@
 import { In } from '../../../shared/config/context.js';
-import { inherit, type LinkContext, own } from '../../../shared/config/define.js';
+import { inherit, type LinkContext, own, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import type { WorkerEnv } from '../../env.js';
-import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
+import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
-import { HTTP_ANYWHERE, linkScripts, scriptDirectives, scriptFields } from '../../js/directives.js';
-import type { Lookup } from '../../js/fetch-settings.js';
+import { balancerScope, mainLookup } from '../../js/balancer-scope.js';
+import { HTTP_ANYWHERE, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
 import { openGlobals } from '../../js/handlers/fetch-handler.js';
 import { IsolatePool } from '../../js/handlers/isolate-pool.js';
@@ -15,6 +15,7 @@ import { isolatedHandler } from '../../js/handlers/isolate-run.js';
 import { Watchdog } from '../../js/handlers/watchdog.js';
 import { startInits } from '../../js/init.js';
 import { openInspector } from '../../js/inspector.js';
+import type { CallBalancer } from '../../js/peer-choice.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { RequestObject, requestObject } from '../../js/request-object.js';
 import { functionMissing, valueFunction } from '../../js/script-place.js';
@@ -22,8 +23,6 @@ import type { ScriptFunction, Scripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
 import { tryFunctions, tryModules } from '../../js/trial.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
-import { resolverScope } from '../../resolver/directive/resolver-settings.js';
-import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { AGAIN, DECLINED, FAILED, OK, type Result } from '../../task/codes.js';
 import { NGINX_VERSION } from '../../version.js';
@@ -252,11 +251,15 @@ function callForValue(task: ClientTask, name: string): string | undefined {
   return run === undefined ? undefined : requestObject(r).value(run, name);
 }
 
-/** How names are looked up where no location says otherwise. */
-function lookupOf(http: HttpRuntime, env: WorkerEnv): Lookup {
-  const { resolver, resolverTimeout } = http.mainSettings(resolverScope);
-  return { resolver: resolver === undefined ? undefined : resolverOf(resolver, http, env), resolverTimeout };
-}
+/** Has a function choose a peer for a request. */
+const chooseForRequest: CallBalancer = (task, run, choice, name) => {
+  const r = task as Request;
+  const chosen = requestObject(r).choose(run, choice, name);
+  if (r.trace !== null) {
+    r.trace.add(r, 'upstream', `js_balancer calls ${name}${chosen === undefined ? ', which chooses nothing' : ''}`);
+  }
+  return chosen;
+};
 
 function filterHead(r: Request, run: ScriptFunction): Result {
   return requestObject(r).filterHead(run) ? OK : FAILED;
@@ -294,10 +297,11 @@ export const jsModule = defineModule({
     const conf = http.mainSettings(scope);
     if (conf.inits.length > 0) {
       openGlobals();
-      startInits(conf, env, lookupOf(http, env), 'http', (name, run) => statsOf(env, name).counted(run));
+      startInits(conf, env, mainLookup(http, env), 'http', (name, run) => statsOf(env, name).counted(run));
     }
   },
   location: scope,
+  upstream: balancerScope(In.UPSTREAM, 'http', () => scope as unknown as Scope<ScriptSettings, ClientTask>, chooseForRequest),
   slot,
   installLocation(conf, location, env) {
     // What runs apart from the worker is not loaded into it.

@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
-import { inherit, own } from '../../../shared/config/define.js';
+import { inherit, own, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
+import { balancerScope, mainLookup } from '../../js/balancer-scope.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { startInits } from '../../js/init.js';
 import { startPeriodics } from '../../js/periodic.js';
@@ -10,8 +11,6 @@ import { sessionScripts } from '../../js/session-object.js';
 import { bytesOf } from '../../js/text.js';
 import { tryFunctions, tryModules } from '../../js/trial.js';
 import { claimContent, defineModule, defineSharedScope, type SharedContext } from '../../module.js';
-import { resolverScope } from '../../resolver/directive/resolver-settings.js';
-import { resolverOf } from '../../resolver/directive/resolvers.js';
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
 import type { Session } from '../../stream/session/session.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -109,6 +108,12 @@ function callForValue(task: ClientTask, name: string): string | undefined {
 export const streamJsModule = defineModule({
   name: 'stream_js',
   location: scope,
+  upstream: balancerScope(
+    In.STREAM_UPSTREAM,
+    'stream',
+    () => scope as unknown as Scope<ScriptSettings, ClientTask>,
+    (s, run, choice, name) => sessionScripts(s as Session).choose(run, choice, name),
+  ),
   stream: {
     phases: {
       access: ({ access }, _env, server) => phase(access, server, false),
@@ -144,9 +149,7 @@ export const streamJsModule = defineModule({
     installMain(_conf, stream, env) {
       const conf = stream.mainSettings(scope);
       if (conf.inits.length > 0) {
-        const { resolver, resolverTimeout } = stream.mainSettings(resolverScope);
-        const lookup = { resolver: resolver === undefined ? undefined : resolverOf(resolver, stream, env), resolverTimeout };
-        startInits(conf, env, lookup, 'stream');
+        startInits(conf, env, mainLookup(stream, env), 'stream');
       }
     },
     installLocation(conf, server, env) {

@@ -58,12 +58,13 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
   if (conf.balancer === undefined && shared === undefined) {
     set.rotation = new Rotation(set);
   }
-  const balancer = shared ?? own;
+  const method = shared ?? own;
+  const balancer = conf.affinity?.(method, env) ?? method;
   return {
     name: conf.name,
     port: 0,
     noPort: true,
-    balancer: conf.affinity?.(balancer, env) ?? balancer,
+    balancer: conf.chooser?.(balancer, set, runtime, env) ?? balancer,
     idle,
     streams,
     set,

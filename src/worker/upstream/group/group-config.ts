@@ -11,7 +11,7 @@ import type { ClientTask } from '../../task/client-task.js';
 import type { PeerOptions } from '../balancing/peer.js';
 import type { PeerZoneRef } from '../balancing/peer-zone.js';
 import type { KeepaliveSettings } from '../connection/idle-pool.js';
-import type { AffinityFactory, BalancerFactory } from './balancer-factory.js';
+import type { AffinityFactory, BalancerFactory, ChooserFactory } from './balancer-factory.js';
 import type { NamesZoneRef } from './names-zone.js';
 
 /** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */
@@ -64,6 +64,8 @@ export interface GroupSettings {
   balancer: BalancerFactory | undefined;
   /** Sends requests of one session to one server; stands before the method, whatever that is. */
   affinity: AffinityFactory | undefined;
+  /** Chooses servers before the method is asked. */
+  chooser: ChooserFactory | undefined;
   keepalive: Partial<KeepaliveSettings> | undefined;
   /** Where the workers share what they know of the servers. */
   zone: PeerZoneRef | undefined;
@@ -86,6 +88,7 @@ export const groupScope = defineSharedScope<GroupSettings>({
     accepts: own(ACCEPTS_ALL),
     balancer: own<BalancerFactory | undefined>(undefined),
     affinity: own<AffinityFactory | undefined>(undefined),
+    chooser: own<ChooserFactory | undefined>(undefined),
     keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
     zone: own<PeerZoneRef | undefined>(undefined),
     resolver: own<ResolverSpec | undefined>(undefined),
