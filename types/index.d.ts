@@ -208,6 +208,35 @@ export interface FetchApplication {
 export type HttpHandler = (r: HttpRequest) => void | Promise<void>;
 /** A function of `js_init`, which each worker calls before it serves. */
 export type WorkerInit = () => void | Promise<void>;
+/** A client's hello. Ciphers, groups and algorithms are the numbers of TLS. */
+export interface ClientHello {
+  readonly serverName: string | undefined;
+  readonly protocols: readonly string[];
+  readonly ciphers: readonly number[];
+  readonly groups: readonly number[];
+  readonly signatureAlgorithms: readonly number[];
+  readonly tls13: boolean;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+}
+
+/** A function of `js_client_hello`: false, or the number of an alert, refuses the handshake. */
+export type HelloHandler = (hello: ClientHello) => boolean | number | void | Promise<boolean | number | void>;
+
+/** A certificate with its chain, and its key, in PEM. */
+export interface CertificatePair {
+  readonly certificate: string | Uint8Array;
+  readonly key: string | Uint8Array;
+}
+
+/** A function of `js_ssl_certificate`; nothing: the server's own certificate. */
+export type CertificateHandler = (
+  name: string,
+  hello: ClientHello,
+) => CertificatePair | null | undefined | Promise<CertificatePair | null | undefined>;
+
 /** A server of a group, as far as the worker knows. */
 export interface UpstreamPeer {
   readonly index: number;

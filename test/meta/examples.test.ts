@@ -49,7 +49,7 @@ const NOT_TRIED: readonly [RegExp, string][] = [
   [/^quic_host_key /, 'the file has to exist'],
   [/^https internal;/, 'needs a server_name beside it'],
   [
-    /^(js_(access|balancer|body_filter|content|filter|header_filter|import|init|log|path|periodic|preread|rewrite)|node_handler) /,
+    /^(js_(access|balancer|body_filter|client_hello|content|filter|header_filter|import|init|log|path|periodic|preread|rewrite|ssl_certificate)|node_handler) /,
     'needs a module in a file; test/modules/js.test.ts has them',
   ],
   [/^memcached_pass /, 'needs $memcached_key, which the example above it sets'],

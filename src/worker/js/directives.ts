@@ -11,6 +11,7 @@ import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { stateEntries, stateProblem } from './dict-state.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
+import { readCertificateFunction, readClientHello } from './handshake-scope.js';
 import { type Init, readInit } from './init-directive.js';
 import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
@@ -78,6 +79,8 @@ interface Protocol {
   readonly periodic: number;
   /** Where `js_shared_dict_zone` and `js_init` stand. */
   readonly main: number;
+  /** Where what is about handshakes stands. */
+  readonly server: number;
   readonly protocol: ScriptProtocol;
   /** The value of a variable of `js_set`; undefined when there is none. */
   readonly evaluate: (task: ClientTask, name: string) => string | undefined;
@@ -90,7 +93,7 @@ const checkSize = (ctx: SharedContext): void => void (parseSize(ctx.node.args[0]
 const proxyValue: Row['set'] = complex('fetchProxy');
 
 /** The directives that both protocols have. */
-export function scriptDirectives({ anywhere, periodic, main, protocol, evaluate }: Protocol): Readonly<Record<string, Row>> {
+export function scriptDirectives({ anywhere, periodic, main, server, protocol, evaluate }: Protocol): Readonly<Record<string, Row>> {
   return {
     js_import: { in: anywhere, args: [1, 3], set: readImport },
     js_path: {
@@ -135,6 +138,8 @@ export function scriptDirectives({ anywhere, periodic, main, protocol, evaluate 
         conf.inits = append(conf.inits, readInit(ctx));
       },
     },
+    js_client_hello: { in: server, args: 1, set: (_conf, _node, ctx) => readClientHello(ctx) },
+    js_ssl_certificate: { in: server, args: { min: 1 }, set: (_conf, _node, ctx) => readCertificateFunction(ctx) },
     js_engine: {
       in: anywhere,
       args: 1,

@@ -1,5 +1,5 @@
 import { INFO } from '../../shared/log/level.js';
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { ClientSocket, SocketOwner } from '../../shared/net/client-socket.js';
 import { network } from '../net/engine/network.js';
 import type { HandshakeOwner, SecureSocket } from '../net/secure-socket.js';
 import type { CipherHandle } from '../net/tls-binding.js';
@@ -9,6 +9,7 @@ import type { ClientHello } from './client-hello.js';
 import { checkStatus } from './client-status.js';
 import { CHALLENGE_ANSWERED, type Choice, choose } from './handshake-choice.js';
 import { CLOSED_BY_PEER, handshakeFailure } from './handshake-failure.js';
+import type { HandshakeDecision, HandshakeWait } from './handshake-hooks.js';
 import { TlsPeer } from './peer.js';
 import type { ServerTls } from './server-tls.js';
 import type { TlsAddress, TlsServer } from './tls-address.js';
@@ -30,14 +31,18 @@ function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | un
 }
 
 /** A handshake: what is not configured costs no call of OpenSSL into JavaScript. */
-export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking {
+export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking, SocketOwner {
   readonly #plain: ClientSocket;
   readonly #done: TlsDone<S>;
   #choice!: Choice<S>;
   #hello: ClientHello | undefined;
   #socket: SecureSocket | undefined = undefined;
   #ended = false;
+  #refused = false;
+  #closing = false;
   #cancel: (() => void) | undefined = undefined;
+  /** What has come of the client while a decision about its hello is waited for. */
+  #held: Buffer | undefined = undefined;
 
   constructor(plain: ClientSocket, done: TlsDone<S>) {
     this.#plain = plain;
@@ -45,13 +50,24 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
   }
 
   /** `bytes` are what the client sent so far. */
-  begin(address: TlsAddress<S>, hello: ClientHello | undefined, bytes: Buffer, task: ClientTask | undefined): void {
+  begin(
+    address: TlsAddress<S>,
+    hello: ClientHello | undefined,
+    bytes: Buffer,
+    task: ClientTask | undefined,
+    decision?: HandshakeDecision,
+  ): void {
     const plain = this.#plain;
-    const choice = choose(address, plain, hello, task);
+    const choice = choose(address, plain, hello, task, decision);
+    if ('wait' in choice) {
+      this.#wait(choice, bytes, (decided, held) => this.begin(address, hello, held, task, decided));
+      return;
+    }
     if ('alert' in choice) {
       plain.write(choice.alert);
+      this.#refused = true;
       this.#end(choice.failure);
-      plain.closeSoon();
+      this.close();
       return;
     }
     this.#choice = choice;
@@ -66,7 +82,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     if (choice.verify) {
       cipher.setVerifyMode(true, false);
     }
-    const response = choice.tls.staples && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
+    const response = choice.tls.staples && !choice.given && hello?.wantsStatus ? choice.tls.stapleFor(hello) : undefined;
     if (response !== undefined) {
       cipher.setOCSPResponse?.(response);
     }
@@ -77,6 +93,48 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     this.#sessions(cipher);
     socket.receive(bytes);
   }
+
+  /** Holds what the client sends until its hello was decided about. */
+  #wait(wait: HandshakeWait, bytes: Buffer, then: (decision: HandshakeDecision, held: Buffer) => void): void {
+    const plain = this.#plain;
+    this.#held = Buffer.from(bytes);
+    plain.start(this);
+    plain.pause();
+    this.#cancel = wait.wait((decision) => {
+      const held = this.#held;
+      if (this.#ended || held === undefined) {
+        return;
+      }
+      this.#held = undefined;
+      this.#cancel = undefined;
+      plain.resume();
+      then(decision, held);
+    });
+  }
+
+  // --- the client's connection, while a decision is waited for
+
+  received(bytes: Buffer, length: number): boolean {
+    if (this.#held !== undefined) {
+      this.#held = Buffer.concat([this.#held, bytes.subarray(0, length)]);
+    }
+    return false;
+  }
+
+  clientEnded(): void {
+    if (this.#held !== undefined) {
+      this.#end({ level: INFO, message: CLOSED_BY_PEER });
+      this.#plain.close();
+    }
+  }
+
+  socketClosed(): void {
+    if (this.#held !== undefined) {
+      this.#end({ level: INFO, message: CLOSED_BY_PEER });
+    }
+  }
+
+  flushed(): void {}
 
   // nginx: ngx_ssl_new_session.
   #sessions(cipher: CipherHandle): void {
@@ -143,6 +201,14 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
   close(): void {
     this.#ended = true;
     this.#cancel?.();
+    if (this.#refused) {
+      // The client is to read why.
+      if (!this.#closing) {
+        this.#closing = true;
+        this.#plain.closeSoon();
+      }
+      return;
+    }
     (this.#socket ?? this.#plain).close();
   }
 

@@ -5,6 +5,7 @@ import type { ClientTask } from '../task/client-task.js';
 import type { TlsFailure } from '../task/tls-terminator.js';
 import { CHALLENGE_PROTOCOL, type ChallengeAnswers, challengeAnswers, challengeContext } from './challenge-answer.js';
 import type { ClientHello } from './client-hello.js';
+import type { GivenIdentity, HandshakeDecision, HandshakeWait } from './handshake-hooks.js';
 import { NoCertificateYet, TlsFileError } from './pem.js';
 import type { QuicContext } from './quic-context.js';
 import type { ServerTls } from './server-tls.js';
@@ -42,6 +43,8 @@ export interface Choice<S, C = SecureContext> {
   readonly protocols: OfferedProtocols | undefined;
   /** The handshake answers a challenge of a CA, and the connection ends with it. */
   readonly challenge: boolean;
+  /** Some script has given the certificate. */
+  readonly given: boolean;
   /** The longest record that is sent, in bytes; 0 where that is as long as can be. */
   readonly maxFragment: number;
 }
@@ -60,7 +63,8 @@ const refusal = (description: number, level: Level, message: string): HandshakeR
 });
 
 /**
- * Chooses server and context for a hello. `task`: what the connection is for, where that has begun. nginx: ngx_http_ssl_servername,
+ * Chooses server and context for a hello, or tells what has to be waited for. `task`: what the connection is for, where that has begun;
+ * `decision`: what was decided about the hello, where that was waited for. nginx: ngx_http_ssl_servername,
  * ngx_http_ssl_certificate.
  */
 export function choose<S extends TlsServer>(
@@ -68,22 +72,30 @@ export function choose<S extends TlsServer>(
   ends: Ends,
   hello: ClientHello | undefined,
   task: ClientTask | undefined,
-): Choice<S> | HandshakeRefusal {
+  decision: HandshakeDecision | undefined,
+): Choice<S> | HandshakeRefusal | HandshakeWait {
   const fallback = address.defaultServer;
   const find = fallback.http && challengeAnswers(fallback.http).find;
   if (find !== undefined && hello?.protocols.includes(CHALLENGE_PROTOCOL)) {
     return chooseForChallenge(fallback, hello.serverName ?? '', find);
   }
-  return chooseFor(address, ends, hello, task, (tls, made) => tls.contextFor(made));
+  return chooseFor(address, ends, hello, task, decision, contextFor);
 }
 
-/** The same for a handshake over QUIC, which answers no challenge of a CA. */
+const contextFor = (tls: ServerTls, task: () => ClientTask, given: GivenIdentity | undefined): SecureContext =>
+  given === undefined ? tls.contextFor(task) : tls.givenContext(given);
+
+const quicContextFor = (tls: ServerTls, task: () => ClientTask, given: GivenIdentity | undefined): QuicContext =>
+  given === undefined ? tls.quicContext(task) : tls.givenQuicContext(given);
+
+/** The same for a handshake over QUIC, which answers no challenge of a CA. What would have to be waited for is refused. */
 export function chooseQuic<S extends TlsServer>(
   address: TlsAddress<S>,
   ends: Ends,
   hello: ClientHello | undefined,
 ): Choice<S, QuicContext> | HandshakeRefusal {
-  return chooseFor(address, ends, hello, undefined, (tls, made) => tls.quicContext(made));
+  const choice = chooseFor(address, ends, hello, undefined, undefined, quicContextFor);
+  return 'wait' in choice ? refusal(INTERNAL_ERROR, INFO, 'a script takes time, for which no handshake over QUIC waits') : choice;
 }
 
 function chooseFor<S extends TlsServer, C>(
@@ -91,8 +103,9 @@ function chooseFor<S extends TlsServer, C>(
   ends: Ends,
   hello: ClientHello | undefined,
   task: ClientTask | undefined,
-  contextOf: (tls: ServerTls, task: () => ClientTask) => C,
-): Choice<S, C> | HandshakeRefusal {
+  decided: HandshakeDecision | undefined,
+  contextOf: (tls: ServerTls, task: () => ClientTask, given: GivenIdentity | undefined) => C,
+): Choice<S, C> | HandshakeRefusal | HandshakeWait {
   let provisional: ProvisionalTask<S> | undefined;
   const taskFor = (server: S): ClientTask => {
     provisional ??= address.provisional(ends, hello, task);
@@ -106,7 +119,18 @@ function chooseFor<S extends TlsServer, C>(
   const server = asked ?? fallback;
   const own = server.tls as ServerTls;
   const tls = own.ready ? own : (fallback.tls as ServerTls);
-  if (tls.settings.rejectHandshake || !tls.ready) {
+  let given: GivenIdentity | undefined;
+  if (own.hooks !== undefined && hello !== undefined) {
+    const decision = decided ?? own.hooks.ask(hello, ends);
+    if ('wait' in decision) {
+      return decision;
+    }
+    if (decision.refused !== undefined) {
+      return refusal(decision.refused, INFO, REJECTED);
+    }
+    given = decision.identity;
+  }
+  if ((given === undefined && tls.settings.rejectHandshake) || !tls.ready) {
     return refusal(UNRECOGNIZED_NAME, INFO, REJECTED);
   }
   try {
@@ -114,7 +138,8 @@ function chooseFor<S extends TlsServer, C>(
       server,
       serverName: asked === undefined ? undefined : host,
       tls,
-      context: contextOf(tls, () => taskFor(server)),
+      context: contextOf(tls, () => taskFor(server), given),
+      given: given !== undefined,
       protocols: address.protocols(server),
       verify: (own.ready ? own : tls).settings.verify !== 'off',
       challenge: false,
@@ -137,7 +162,17 @@ function chooseForChallenge<S extends TlsServer>(server: S, name: string, find: 
   }
   const tls = (server.tls as ServerTls).bare();
   const context = challengeContext(answer);
-  return { server, serverName: undefined, tls, context, protocols: CHALLENGE_PROTOCOLS, verify: false, challenge: true, maxFragment: 0 };
+  return {
+    server,
+    serverName: undefined,
+    tls,
+    context,
+    protocols: CHALLENGE_PROTOCOLS,
+    verify: false,
+    challenge: true,
+    given: false,
+    maxFragment: 0,
+  };
 }
 
 /** What is logged of a handshake that answered a challenge. */

@@ -9,10 +9,11 @@ import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
 import { type ContextBase, contextBase, makeContext, speaks13 } from './context.js';
 import { EarlyContext } from './early-context.js';
-import { configuredIdentity, type Identity } from './identity.js';
+import type { GivenIdentity, HandshakeHooks } from './handshake-hooks.js';
+import { configuredIdentity, fits, type Identity, mismatch } from './identity.js';
 import { contextsOf, type IdentityContexts } from './identity-contexts.js';
 import { parseResponder } from './ocsp-fetch.js';
-import { DATA, NoCertificateYet, readPasswords } from './pem.js';
+import { DATA, loadChain, loadKey, NoCertificateYet, readPasswords } from './pem.js';
 import { QuicContext } from './quic-context.js';
 import { StoredQuicSessions } from './quic-sessions.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
@@ -50,6 +51,11 @@ export class ServerTls {
   readonly #root: () => TlsRoot;
   /** The latest certificates that variables named by their text, and what was made of them. */
   #named: { readonly pairs: readonly Texts[]; readonly context: SecureContext } | undefined = undefined;
+
+  /** Decides about hellos; undefined where nothing does. */
+  hooks: HandshakeHooks | undefined = undefined;
+  readonly #given = new WeakMap<GivenIdentity, SecureContext>();
+  readonly #quicGiven = new WeakMap<GivenIdentity, QuicContext>();
 
   /** For handshakes that have a context of their own, with which nothing in the settings has to do. */
   readonly bare: () => ServerTls;
@@ -155,6 +161,34 @@ export class ServerTls {
       this.#named = { pairs, context };
     }
     return context;
+  }
+
+  /** The context with a certificate that some script has given, made once for it. Throws {@link TlsFileError}. */
+  givenContext(given: GivenIdentity): SecureContext {
+    let context = this.#given.get(given);
+    if (context === undefined) {
+      context = this.#ready(this.#makeGiven(given), false);
+      this.#given.set(given, context);
+    }
+    return context;
+  }
+
+  /** The same for a handshake over QUIC. */
+  givenQuicContext(given: GivenIdentity): QuicContext {
+    let context = this.#quicGiven.get(given);
+    if (context === undefined) {
+      context = this.#quicReady(this.#makeGiven(given), false);
+      this.#quicGiven.set(given, context);
+    }
+    return context;
+  }
+
+  #makeGiven({ certificate, key }: GivenIdentity): SecureContext {
+    const identity = { chain: loadChain(DATA + certificate), key: loadKey(DATA + key, this.#passwords) };
+    if (!fits(identity)) {
+      throw mismatch('data:');
+    }
+    return makeContext(this.#base!, [identity]);
   }
 
   /** What certificates and keys are, as texts: the values of variables. Throws {@link NoCertificateYet}. */

@@ -13,6 +13,8 @@ import { openGlobals } from '../../js/handlers/fetch-handler.js';
 import { IsolatePool } from '../../js/handlers/isolate-pool.js';
 import { isolatedHandler } from '../../js/handlers/isolate-run.js';
 import { Watchdog } from '../../js/handlers/watchdog.js';
+import { type HandshakeSettings, handshakeFunctions, handshakeScope } from '../../js/handshake-scope.js';
+import { HandshakeScripts, type ScriptedServer } from '../../js/handshake-scripts.js';
 import { startInits } from '../../js/init.js';
 import { openInspector } from '../../js/inspector.js';
 import type { CallBalancer } from '../../js/peer-choice.js';
@@ -25,6 +27,8 @@ import { tryFunctions, tryModules } from '../../js/trial.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { AGAIN, DECLINED, FAILED, OK, type Result } from '../../task/codes.js';
+import type { ServerTls } from '../../tls/server-tls.js';
+import type { TlsServer } from '../../tls/tls-address.js';
 import { NGINX_VERSION } from '../../version.js';
 import { accessPhase } from './access.js';
 import { JsBodyStage } from './body-stage.js';
@@ -34,7 +38,7 @@ import { rewritePhase } from './rewrite.js';
 import { type Settings, slot } from './settings.js';
 
 /** Runs the modules, and looks for the functions of a block. */
-function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>): void {
+function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>, more: readonly (string | undefined)[]): void {
   const scripts = tryModules(conf, ctx as LinkContext<ClientTask>, 'http');
   if (scripts === undefined) {
     return;
@@ -46,7 +50,7 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>): void 
     }
     ctx.warn(`js function "${conf.content}" not found`);
   }
-  const names = [conf.rewrite, conf.access, conf.headerFilter, conf.bodyFilter, conf.log];
+  const names = [conf.rewrite, conf.access, conf.headerFilter, conf.bodyFilter, conf.log, ...more];
   tryFunctions(scripts, conf, names, ctx as LinkContext<ClientTask>);
 }
 
@@ -79,7 +83,14 @@ const scope = defineScope<Settings>({
     isolation: inherit<Isolation | undefined>(undefined),
   },
   directives: {
-    ...scriptDirectives({ anywhere: HTTP_ANYWHERE, periodic: In.LOCATION, main: In.HTTP, protocol: 'http', evaluate: callForValue }),
+    ...scriptDirectives({
+      anywhere: HTTP_ANYWHERE,
+      periodic: In.LOCATION,
+      main: In.HTTP,
+      server: In.SERVER,
+      protocol: 'http',
+      evaluate: callForValue,
+    }),
     js_content: {
       in: HANDLERS,
       args: [1, 2],
@@ -121,7 +132,8 @@ const scope = defineScope<Settings>({
       },
     },
   },
-  link(conf, ctx) {
+  link(conf, ctx, place) {
+    const handshakes = place.context === In.SERVER ? handshakeFunctions(ctx as LinkContext<ClientTask>, place) : [];
     if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
       ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
     }
@@ -132,9 +144,14 @@ const scope = defineScope<Settings>({
       ['js_header_filter', conf.headerFilter],
       ['js_log', conf.log],
       ['js_body_filter', conf.bodyFilter],
+      ...handshakes,
     ]);
     if (ctx.testing && loadable && conf.imports.length > 0) {
-      tryHandlers(conf, ctx);
+      tryHandlers(
+        conf,
+        ctx,
+        handshakes.map(([, name]) => name),
+      );
     }
   },
 });
@@ -261,6 +278,15 @@ const chooseForRequest: CallBalancer = (task, run, choice, name) => {
   return chosen;
 };
 
+/** Has the handshakes of a server ask its scripts. */
+function askScripts(conf: Readonly<HandshakeSettings>, server: ScriptedServer & TlsServer, env: WorkerEnv): void {
+  if (conf.clientHello !== undefined || conf.certificate !== undefined) {
+    const scripts = new HandshakeScripts(server, conf);
+    (server.tls as ServerTls).hooks = scripts;
+    env.onClose(() => scripts.close());
+  }
+}
+
 function filterHead(r: Request, run: ScriptFunction): Result {
   return requestObject(r).filterHead(run) ? OK : FAILED;
 }
@@ -284,6 +310,9 @@ export const jsRewriteModule = defineModule({
 export const jsModule = defineModule({
   name: 'js',
   main: mainScope,
+  server: handshakeScope,
+  installServer: (conf, server, env) => askScripts(conf, server, env),
+  stream: { installServer: (conf, server, env) => askScripts(conf, server, env) },
   installMain({ blockTimeout, inspectPort }, http, env) {
     if (inspectPort !== undefined && !env.rehearsing) {
       openInspector(inspectPort + env.slot, env);

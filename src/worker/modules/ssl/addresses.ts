@@ -1,12 +1,17 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { ConfigError } from '../../../shared/config/errors.js';
+import { handshakeScope } from '../../js/handshake-scope.js';
 import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '../../listening/listeners.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
 import { TLS, type TlsSettings } from '../../tls/settings.js';
 import { uncoveredNames } from './certificate-warnings.js';
+
+/** What a server with scripts for its handshakes is told of QUIC. */
+const NO_WAIT =
+  'handshakes over QUIC do not wait for "js_client_hello" and "js_ssl_certificate": what is not known at once is refused, and the client comes over TCP';
 
 const QUIET = { fail: () => undefined as never, warn: () => {} };
 
@@ -40,6 +45,12 @@ export function checkAddresses(
           hint: 'name its `ssl_certificate` and `ssl_certificate_key`',
         },
       );
+    }
+    for (const server of address.quic ? address.servers : []) {
+      const { clientHello, certificate } = ctx.settings(handshakeScope, server.block);
+      if (clientHello !== undefined || certificate !== undefined) {
+        ctx.warn(NO_WAIT, server.block.node!.pos);
+      }
     }
     for (const server of address.servers) {
       if (warned.has(server)) {

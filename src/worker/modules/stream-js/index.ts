@@ -3,6 +3,7 @@ import { inherit, own, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import { balancerScope, mainLookup } from '../../js/balancer-scope.js';
 import { linkScripts, type ScriptSettings, STREAM_ANYWHERE, scriptDirectives, scriptFields } from '../../js/directives.js';
+import { handshakeFunctions } from '../../js/handshake-scope.js';
 import { startInits } from '../../js/init.js';
 import { startPeriodics } from '../../js/periodic.js';
 import { functionMissing, installScripts, placeOf, valueFunction } from '../../js/script-place.js';
@@ -51,6 +52,7 @@ const scope = defineSharedScope<Settings>({
       anywhere: STREAM_ANYWHERE,
       periodic: In.STREAM_SERVER,
       main: In.STREAM,
+      server: In.STREAM_SERVER,
       protocol: 'stream',
       evaluate: callForValue,
     }),
@@ -68,17 +70,24 @@ const scope = defineSharedScope<Settings>({
     js_filter: { in: STREAM_ANYWHERE, args: 1, set: once('filter') },
     js_log: { in: STREAM_ANYWHERE, args: 1, set: once('log') },
   },
-  link(conf, ctx) {
+  link(conf, ctx, place) {
+    const handshakes = place.context === In.STREAM_SERVER ? handshakeFunctions(ctx, place) : [];
     const loadable = linkScripts(conf, ctx, [
       ['js_content', conf.content],
       ['js_access', conf.access],
       ['js_preread', conf.preread],
       ['js_filter', conf.filter],
       ['js_log', conf.log],
+      ...handshakes,
     ]);
     const scripts = ctx.testing && loadable && conf.imports.length > 0 ? tryModules(conf, ctx, 'stream') : undefined;
     if (scripts !== undefined) {
-      tryFunctions(scripts, conf, [conf.content, conf.access, conf.preread, conf.filter, conf.log], ctx);
+      tryFunctions(
+        scripts,
+        conf,
+        [conf.content, conf.access, conf.preread, conf.filter, conf.log, ...handshakes.map(([, name]) => name)],
+        ctx,
+      );
     }
   },
 });
