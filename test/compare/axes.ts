@@ -9,6 +9,7 @@ export interface Run {
   readonly form: Form;
   readonly tls: boolean;
   readonly http2: boolean;
+  readonly http3: boolean;
   readonly bytewise: boolean;
   /** Which of two same runs, one after the other. */
   readonly nth: 1 | 2;
@@ -27,7 +28,11 @@ export interface Axis {
   readonly common?: (text: string, what: string) => string;
 }
 
-const BASE: Run = { site: 'libuv', form: 'plain', tls: false, http2: false, bytewise: false, nth: 1 };
+// A run that several axes have in common is made once.
+const BASE: Run = { site: 'libuv', form: 'plain', tls: false, http2: false, http3: false, bytewise: false, nth: 1 };
+const HTTP2: Run = { ...BASE, http2: true };
+const HTTP3: Run = { ...BASE, http3: true, tls: true };
+const CACHED: Run = { ...BASE, form: 'cached' };
 
 /** Whether a part of one of these names takes part in a case. */
 const uses = ({ parts }: Case, names: RegExp): boolean => parts.some(({ name }) => names.test(name));
@@ -39,12 +44,12 @@ const readToTheEnd = (one: Case): boolean =>
 
 /** The framing of a protocol, and the variables that count its bytes. */
 const FRAMING =
-  /: version$|: header (connection|keep-alive|transfer-encoding|upgrade)$|\$(server_protocol|http2|request_length|bytes_sent|body_bytes_sent|pipe|sent_http_connection|sent_http_transfer_encoding|upstream_bytes_sent|connection_requests)$|^end$|: trailers$|: complete$/;
+  /: version$|: header (connection|keep-alive|transfer-encoding|upgrade)$|\$(server_protocol|http[23]|scheme|request_length|bytes_sent|body_bytes_sent|pipe|sent_http_connection|sent_http_transfer_encoding|upstream_bytes_sent|connection_requests)$|^end$|: trailers$|: complete$/;
 
-/** What a request is without what HTTP/2 writes otherwise. */
+/** What a request is without what HTTP/2 and HTTP/3 write otherwise. */
 const inAnyVersion = (text: string, what: string): string => {
   const same = text
-    .replace(/ HTTP\/(1\.1|2\.0)/g, ' HTTP/N')
+    .replace(/ HTTP\/(1\.1|[23]\.0)/g, ' HTTP/N')
     .replaceAll('https:', 'http:')
     .replaceAll('HTTPS', 'HTTP');
   if (!/^request .*to the backend$/.test(what)) {
@@ -60,6 +65,10 @@ const inAnyVersion = (text: string, what: string): string => {
 
 const simple = ({ client: { requests, leave, slow } }: Case): boolean => leave === undefined && !slow && requests.every(meansTheSame);
 
+/** A case that says the same in each protocol. */
+const inAnyProtocol = (one: Case): boolean =>
+  simple(one) && !(uses(one, /^limits$/) && one.client.requests.length > 1) && !/\$server_protocol/.test(JSON.stringify(one.parts));
+
 /** For whom a response is not the same a second time: what counts requests or writes files. */
 const REPEATABLE = /^(limits|dav|proxy_store|slice)$/;
 
@@ -67,9 +76,8 @@ export const axes: readonly Axis[] = [
   {
     name: 'http2',
     left: BASE,
-    right: { ...BASE, http2: true },
-    applies: (one) =>
-      simple(one) && !(uses(one, /^limits$/) && one.client.requests.length > 1) && !/\$server_protocol/.test(JSON.stringify(one.parts)),
+    right: HTTP2,
+    applies: inAnyProtocol,
     compares: (what) => !FRAMING.test(what),
     common: inAnyVersion,
   },
@@ -83,11 +91,19 @@ export const axes: readonly Axis[] = [
   },
   {
     name: 'http2-tls',
-    left: { ...BASE, http2: true },
-    right: { ...BASE, http2: true, tls: true },
+    left: HTTP2,
+    right: { ...HTTP2, tls: true },
     applies: simple,
     compares: (what) => !/\$(scheme|request_length|bytes_sent)$|^end$|\$http2$/.test(what),
     common: (text) => text.replaceAll('https:', 'http:'),
+  },
+  {
+    name: 'http3',
+    left: BASE,
+    right: HTTP3,
+    applies: inAnyProtocol,
+    compares: (what) => !FRAMING.test(what),
+    common: inAnyVersion,
   },
   { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, applies: always, compares: always },
   { name: 'workers', left: BASE, right: { ...BASE, site: 'workers' }, applies: always, compares: always },
@@ -101,8 +117,8 @@ export const axes: readonly Axis[] = [
   { name: 'pieces', left: BASE, right: { ...BASE, bytewise: true }, applies: readToTheEnd, compares: always },
   {
     name: 'cached',
-    left: { ...BASE, form: 'cached' },
-    right: { ...BASE, form: 'cached', nth: 2 },
+    left: CACHED,
+    right: { ...CACHED, nth: 2 },
     applies: (one) =>
       one.client.leave === undefined &&
       one.client.requests.length === 1 &&
@@ -114,9 +130,20 @@ export const axes: readonly Axis[] = [
   { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, applies: always, compares: always },
   {
     name: 'nginx-http2',
-    left: { ...BASE, http2: true },
-    right: { ...BASE, http2: true, site: 'nginx' },
+    left: HTTP2,
+    right: { ...HTTP2, site: 'nginx' },
+    applies: simple,
+    compares: always,
+  },
+  {
+    name: 'nginx-http3',
+    left: HTTP3,
+    right: { ...HTTP3, site: 'nginx' },
     applies: simple,
     compares: always,
   },
 ];
+
+/** Axes that this machine has. `ring`, `quic`: whether it has io_uring, and QUIC. */
+export const axesWith = (ring: boolean, quic: boolean): readonly Axis[] =>
+  axes.filter(({ left, right }) => [left, right].every(({ site, http3 }) => (ring || site !== 'uring') && (quic || !http3)));

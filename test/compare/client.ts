@@ -5,6 +5,7 @@ import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, num
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
 import type { Client, Field, Request } from './case.js';
+import { overHttp3 } from './client-http3.js';
 import { requestBytes } from './requests.js';
 
 /** How a client reaches the server. */
@@ -12,6 +13,7 @@ export interface Transport {
   readonly port: number;
   readonly tls: boolean;
   readonly http2: boolean;
+  readonly http3: boolean;
   /** Each of the first bytes is sent for itself. */
   readonly bytewise: boolean;
 }
@@ -45,6 +47,8 @@ export interface Watch {
   readonly logged: (from: number, requests: number) => Promise<void>;
   /** Milliseconds for what is still on its way then. */
   readonly grace: number;
+  /** Waits, for a time, until a connection may end: what a server does behind a response ends with it. */
+  readonly settled: (from: number, requests: number) => Promise<void>;
 }
 
 const DEADLINE = 15_000;
@@ -52,19 +56,30 @@ const BYTEWISE = 400;
 
 /** Does what a case's client does. `host`: the name of the case in this run. Without `watch` it waits long for what does not come. */
 export async function converse(transport: Transport, client: Client, host: string, watch?: Watch): Promise<Conversation> {
+  const overOf =
+    (from: number): Over =>
+    (requests, late) =>
+      deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, late);
+  if (transport.http3) {
+    return overHttp3(transport.port, client, host, overOf, watch);
+  }
   const socket = await open(transport);
   const from = socket.localPort ?? 0;
-  const over: Over = (requests, late) => deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, late);
+  const over = overOf(from);
   const { tls, http2, bytewise } = transport;
   try {
-    return { from, ...(await (http2 ? overHttp2(socket, client, host, tls, over) : overHttp1(socket, client, host, bytewise, over))) };
+    const outcome = await (http2 ? overHttp2(socket, client, host, tls, over) : overHttp1(socket, client, host, bytewise, over));
+    if (outcome.end === 'done') {
+      await watch?.settled(from, outcome.responses.length);
+    }
+    return { from, ...outcome };
   } finally {
     socket.destroy();
   }
 }
 
 /** Calls `late` when so many responses do not come: long after now, or soon after the server is done. Gives what ends the wait. */
-type Over = (requests: number, late: () => void) => () => void;
+export type Over = (requests: number, late: () => void) => () => void;
 
 function deadline(over: Promise<void> | undefined, grace: number, late: () => void): () => void {
   let timer = setTimeout(late, DEADLINE);

@@ -25,6 +25,7 @@ export const LOG_VARIABLES = [
   'pipe',
   'scheme',
   'http2',
+  'http3',
   'server_protocol',
   'server_name',
   'host',
@@ -80,6 +81,9 @@ const CACHED = ['proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 const MORE: Readonly<Record<Form, string>> = { plain: '', unbuffered: UNBUFFERED, cached: CACHED };
 
+/** The file of all cases' configurations; there is none at first. */
+export const CASES = 'cases.conf';
+
 /** The block around all cases. `certificate`, `key`: paths. */
 export const frame = (main: string, certificate: string, key: string): string => `
 ${main}
@@ -104,26 +108,36 @@ proxy_read_timeout 20s;
 proxy_connect_timeout 5s;
 lingering_timeout 1s;
 ${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
-include %%DIR%%/cases/*.conf;
+include %%DIR%%/${CASES}*;
 }
 `;
 
 const listen = (form: Form, tls: boolean): string => `127.0.0.1:%%PORT_${portOf(form, tls)}%%`;
 
-/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend; `forms`: those that are wanted. */
-export function caseConfiguration({ parts }: Case, name: string, backend: number, forms: readonly Form[] = FORMS): string {
+/** A form that is asked for, and whether over TLS, too: each context of TLS takes as long as all else of a server. */
+export interface Wanted {
+  readonly form: Form;
+  readonly tls: boolean;
+  readonly http3: boolean;
+}
+
+const ALL: readonly Wanted[] = FORMS.map((form) => ({ form, tls: false, http3: false }));
+
+/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend; `wanted`: what is asked for. */
+export function caseConfiguration({ parts }: Case, name: string, backend: number, wanted: readonly Wanted[] = ALL): string {
   const texts = (of: keyof Omit<Part, 'name'>): string =>
     parts
       .map((part) => part[of] ?? '')
       .filter((text) => text !== '')
       .join('\n');
-  const form = (kind: Form, more: string): string => `server {
-listen ${listen(kind, false)};
-listen ${listen(kind, true)} ssl;
+  const server = ({ form, tls, http3 }: Wanted): string => `server {
+listen ${listen(form, false)};
+${tls ? `listen ${listen(form, true)} ssl;` : ''}
+${http3 ? `listen ${listen(form, true)} quic;` : ''}
 http2 on;
 server_name .%%CASE%%.test;
 root %%DIR%%/html;
-${more}
+${MORE[form]}
 ${texts('server')}
 location /at/ {
 ${texts('location')}
@@ -132,6 +146,6 @@ ${texts('location')}
 `;
   const whole = `upstream %%CASE%% { server %%BACKEND%% max_fails=0; }
 ${texts('http')}
-${forms.map((kind) => form(kind, MORE[kind])).join('')}`;
+${wanted.map(server).join('')}`;
   return whole.replaceAll('%%GROUP%%', '%%CASE%%').replaceAll('%%CASE%%', name).replaceAll('%%BACKEND%%', `127.0.0.1:${backend}`);
 }

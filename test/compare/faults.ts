@@ -49,6 +49,7 @@ const transport = (site: Site, form: Form, http2 = false) => ({
   port: site.server.port(portOf(form, false)),
   tls: false,
   http2,
+  http3: false,
   bytewise: false,
 });
 

@@ -4,9 +4,12 @@ import { type Feature, handlers, modifiers, targets } from './features.js';
 import { Random } from './random.js';
 import { client } from './requests.js';
 
-/** The case of a number: the same one for the same seed. */
-export function generate(seed: number, number: number): Case {
-  const random = new Random(seed, number);
+/** Cases of one configuration, which takes a server longer to read than many requests. */
+export const SHARED = 6;
+
+/** The case of a number: the same one for the same seed. `shared`: so many cases, one after the other, have a configuration in common. */
+export function generate(seed: number, number: number, shared = SHARED): Case {
+  const random = new Random(seed, Math.floor(number / shared));
   const chosen: Feature[] = [random.oneOf(handlers)];
   for (let i = random.below(4) + random.below(3); i > 0; i--) {
     const other = random.oneOf(modifiers);
@@ -16,14 +19,13 @@ export function generate(seed: number, number: number): Case {
   }
   const parts: Part[] = chosen.map(({ make }) => make(random));
   const text = JSON.stringify(parts);
-  const made = { client: client(random), answer: answer(random) };
+  const own = new Random(seed, number, 1);
   return {
-    parts: [...parts, ...targets.filter(({ name }) => text.includes(name) || (name === 'accel' && accel(made)) || failed(name, made))],
-    ...made,
+    parts: [...parts, ...targets.filter(({ name, server }) => text.includes(name) || ACCEL.test(server!))],
+    client: client(own),
+    answer: answer(own),
   };
 }
 
-type Made = Omit<Case, 'parts'>;
-
-const accel = ({ answer }: Made): boolean => answer.fields.some(([name]) => name === 'X-Accel-Redirect');
-const failed = (name: string, made: Made): boolean => name === 'failed' && accel(made);
+/** Locations to which answers may lead. */
+const ACCEL = /@failed |\/accel\//;

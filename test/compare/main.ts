@@ -12,7 +12,7 @@ import { Runner } from './runner.js';
 import { Site } from './site.js';
 import { startSites } from './sites.js';
 
-const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N]
+const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N] [--rules]
        scripts/compare --faults [--seed N] [--cases N] [--case FILE]
        scripts/compare --configs PATH --nginx PATH [--seed N] [--cases N | --minutes N] [--shrink N]
 
@@ -26,9 +26,10 @@ const { values: options } = parseArgs({
     axis: { type: 'string' },
     nginx: { type: 'string' },
     case: { type: 'string', multiple: true },
-    batch: { type: 'string', default: '500' },
+    batch: { type: 'string', default: '3000' },
     save: { type: 'string' },
     shrink: { type: 'string', default: '20' },
+    rules: { type: 'boolean', default: false },
     faults: { type: 'boolean', default: false },
     configs: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -93,6 +94,9 @@ async function compare(): Promise<void> {
       }
       report.take(await runner.play(batch, axes));
     }
+  }
+  if (options.rules) {
+    report.tellRules();
   }
   await report.finish(runner, Number(options.shrink), (name, text) => {
     if (options.save !== undefined) {

@@ -112,24 +112,35 @@ const errorText = (errors: readonly ErrorLine[]): string[] =>
         `[${level}] ${text
           .replace(/, client: .*$/, '')
           .replace(/ while .*$/, '')
-          .replace(/excess: [\d.]+/, 'excess: N')}`,
+          .replace(/excess: [\d.]+/, 'excess: N')
+          .replace(/(too large chunked body: )[\d+]+/, '$1N')}`,
     )
     .sort();
 
 /** Takes out what differs by run. */
 function cleaner({ dir, host, ports, backend }: Surroundings): (text: string) => string {
-  const name = /^r\d+\.([^.]+)/.exec(host)!;
-  const port = new RegExp(`\\b(${ports.join('|')})\\b`, 'g');
-  return (text) =>
-    text
-      .replaceAll(dir, 'DIR')
-      .replaceAll(host, 'HOST')
-      .replace(new RegExp(`\\b${name[1]}\\b`, 'g'), 'CASE')
-      .replace(port, 'PORT')
-      .replaceAll(String(backend), 'BACKEND')
-      .replace(/(?:sluice|nginx)\/\d+\.\d+\.\d+/g, 'NAME/VERSION')
-      .replace(/\bsluice\b|\bnginx\b/g, 'NAME')
-      .replace(/boundary=\S+/, 'boundary=BOUNDARY')
-      .replace(/^--\d{20}/gm, '--BOUNDARY')
-      .replace(/\/(\w+_temp)\/[\d/]+/g, '/$1/FILE');
+  const name = /^r\d+\.([^.]+)/.exec(host)![1]!;
+  const own = new RegExp(`${literally(dir)}|${literally(host)}|\\b(?:${name}|${ports.join('|')}|${backend})\\b`, 'g');
+  const meant = (found: string): string =>
+    found === dir ? 'DIR' : found === host ? 'HOST' : found === name ? 'CASE' : found === String(backend) ? 'BACKEND' : 'PORT';
+  return (text) => (text.length < 4 || NUMBER.test(text) ? text : text.replace(own, meant).replace(VARYING, varied));
 }
+
+const literally = (text: string): string => text.replace(/[^\w/-]/g, '\\$&');
+
+/** What is not of a run. */
+const NUMBER = /^[\d.]+$/;
+
+/** What other servers, or other runs, have in its place. */
+const VARYING = /\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/gm;
+
+const varied = (found: string): string =>
+  found.startsWith('/')
+    ? found.replace(/[\d/]+$/, '/FILE')
+    : found.startsWith('boundary')
+      ? 'boundary=BOUNDARY'
+      : found.startsWith('-')
+        ? '--BOUNDARY'
+        : found.includes('/')
+          ? 'NAME/VERSION'
+          : 'NAME';

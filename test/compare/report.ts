@@ -17,6 +17,8 @@ export class Report {
   readonly #started = Date.now();
   readonly #byAxis = new Map<string, number>();
   readonly #byRule = new Map<string, number>();
+  /** What each rule was met in, with an example. */
+  readonly #met = new Map<string, Map<string, { readonly example: string; count: number }>>();
   readonly #findings = new Map<string, Finding>();
   /** Comparisons that were different once and not again, by axis. */
   readonly #passing = new Map<string, number>();
@@ -37,7 +39,10 @@ export class Report {
       count(this.#passing, axis.name);
     }
     for (const refusal of refused) {
-      this.#refusals.set(`${refusal.site}: ${refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in \/.*/, '')}`, refusal);
+      this.#refusals.set(
+        `${refusal.site}: ${refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in (?:case c|\/).*/, '')}`,
+        refusal,
+      );
     }
   }
 
@@ -50,6 +55,7 @@ export class Report {
         unnamed.push(difference);
       } else {
         named.add(rule.name);
+        this.#meet(rule.name, one, difference);
       }
     }
     for (const name of named) {
@@ -66,6 +72,30 @@ export class Report {
       this.#findings.set(key, { example: one, differences: unnamed, count: 1 });
     } else {
       known.count++;
+    }
+  }
+
+  #meet(rule: string, { axis, case: one }: Compared, difference: Difference): void {
+    const met = this.#met.get(rule) ?? new Map<string, { readonly example: string; count: number }>();
+    this.#met.set(rule, met);
+    const kind = `${axis.name} ${kindOf(difference)}`;
+    const known = met.get(kind);
+    if (known === undefined) {
+      const { what, left, right } = difference;
+      const text = JSON.stringify({ axis: axis.name, differences: [what], ...one } satisfies SavedCase);
+      met.set(kind, { example: `${short(left, 200)} | ${short(right, 200)}\n      ${text}`, count: 1 });
+    } else {
+      known.count++;
+    }
+  }
+
+  /** Prints in what the rules were met. */
+  tellRules(): void {
+    for (const [rule, met] of this.#met) {
+      this.#print(`\n# ${rule}`);
+      for (const [kind, { example, count }] of met) {
+        this.#print(`  ${count} times: ${kind}: ${example}`);
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import type { Axis, Run } from './axes.js';
 import { Backend } from './backend.js';
 import type { Case } from './case.js';
 import { converse } from './client.js';
-import { caseConfiguration, FORMS, type Form, portOf } from './configuration.js';
+import { caseConfiguration, FORMS, portOf, type Wanted } from './configuration.js';
 import { type Compared, differencesOf } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { ruleOf } from './rules.js';
@@ -33,12 +33,13 @@ interface Patience {
 }
 
 /** Cases that are played at a time. */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 const QUICK: Patience = { grace: 300, lines: 1000, settle: 0 };
-/** When a comparison is played again. */
-const THOROUGH: Patience = { grace: 2000, lines: 3000, settle: 250 };
-/** Times that a difference without a name must show before it counts. */
-const TIMES = 3;
+/** When a comparison is played again, and once more: a difference without a name must show each time to count. */
+const AGAIN: readonly Patience[] = [
+  { grace: 2000, lines: 3000, settle: 250 },
+  { grace: 6000, lines: 10_000, settle: 1000 },
+];
 
 let runs = 0;
 
@@ -57,8 +58,8 @@ export class Runner {
     const refused: Refusal[] = [];
     this.#out.clear();
     const players = new Map<string, Player>();
-    for (const [i, one] of cases.entries()) {
-      players.set(`c${i}`, await Player.make(one, `c${i}`));
+    for (const [i, group] of alike(cases).entries()) {
+      players.set(`c${i}`, await Player.make(group, `c${i}`));
     }
     await this.#load(players, axes, refused);
     const compared: Compared[] = [];
@@ -67,10 +68,9 @@ export class Runner {
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
         for (const one of await player.compare(this.#sites, axes)) {
-          const confirmed = await player.confirm(one, this.#sites);
-          compared.push(confirmed);
-          if (confirmed !== one && !isUnnamed(confirmed)) {
-            passing.push(one);
+          compared.push(one.confirmed);
+          if (one.confirmed !== one.first && !isUnnamed(one.confirmed)) {
+            passing.push(one.first);
           }
         }
       }
@@ -94,8 +94,8 @@ export class Runner {
     const sites = [...this.#sites.values()];
     for (let all = false; !all; ) {
       const textsFor = ({ name }: Site): Map<string, string> => {
-        const forms = formsOf(name, axes);
-        return new Map([...players].map(([id, player]) => [id, player.text(forms)]));
+        const wanted = wantedOf(name, axes);
+        return new Map([...players].map(([id, player]) => [id, player.text(wanted)]));
       };
       const loads = await Promise.allSettled(sites.map((site) => site.load(textsFor(site))));
       all = true;
@@ -112,13 +112,13 @@ export class Runner {
   }
 
   #takeOut(site: Site, players: Map<string, Player>, error: Error): Refusal {
-    const name = /cases\/(c\d+)\.conf/.exec(error.message)?.[1];
+    const name = /\bcase (c\d+)/.exec(error.message)?.[1];
     const player = this.#refusable(name, players);
     if (player === undefined) {
       throw error;
     }
     player.close();
-    return { case: player.case, site: site.name, message: error.message };
+    return { case: player.cases[0]!, site: site.name, message: error.message };
   }
 
   /** The case of a name, which is taken out; one that another server refused too is only told of. */
@@ -132,84 +132,123 @@ export class Runner {
   }
 }
 
-/** The forms in which a site is asked for cases on these axes: what nobody asks for would only be read. */
-function formsOf(site: string, axes: readonly Axis[]): Form[] {
+/** What a site is asked for on these axes: what nobody asks for would only be read. */
+function wantedOf(site: string, axes: readonly Axis[]): Wanted[] {
   const runs = axes.flatMap(({ left, right }) => [left, right]).filter((run) => run.site === site);
-  return FORMS.filter((form) => runs.some((run) => run.form === form));
+  return FORMS.filter((form) => runs.some((run) => run.form === form)).map((form) => ({
+    form,
+    tls: runs.some((run) => run.form === form && run.tls && !run.http3),
+    http3: runs.some((run) => run.form === form && run.http3),
+  }));
 }
 
 /** Whether something is different that no rule names. */
 export const isUnnamed = (one: Compared): boolean => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined);
 
-/** One case of a batch, with its backend. */
+/** What a server does behind a response. */
+const BEHIND = /post_action|mirror|proxy_store|_cache /;
+
+/** Cases in groups of the same configuration. */
+function alike(cases: readonly Case[]): Case[][] {
+  const groups = new Map<string, Case[]>();
+  for (const one of cases) {
+    const key = JSON.stringify(one.parts);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(one);
+  }
+  return [...groups.values()];
+}
+
+/** What came of a comparison at first, and what counts. */
+interface Confirmed {
+  readonly first: Compared;
+  readonly confirmed: Compared;
+}
+
+/** The cases of one configuration in a batch, which are played one after the other, with their backend. */
 class Player {
-  readonly case: Case;
+  readonly cases: readonly Case[];
   readonly #name: string;
   readonly #backend: Backend;
   readonly #port: number;
 
-  private constructor(one: Case, name: string, backend: Backend, port: number) {
-    this.case = one;
+  private constructor(cases: readonly Case[], name: string, backend: Backend, port: number) {
+    this.cases = cases;
     this.#name = name;
     this.#backend = backend;
     this.#port = port;
   }
 
-  static async make(one: Case, name: string): Promise<Player> {
-    const backend = new Backend(one.answer);
-    return new Player(one, name, backend, await backend.listen());
+  static async make(cases: readonly Case[], name: string): Promise<Player> {
+    const backend = new Backend(cases[0]!.answer);
+    return new Player(cases, name, backend, await backend.listen());
   }
 
-  /** Its configuration in some forms. */
-  text(forms: readonly Form[]): string {
-    return caseConfiguration(this.case, this.#name, this.#port, forms);
+  /** Its configuration for what is asked for. */
+  text(wanted: readonly Wanted[]): string {
+    return caseConfiguration(this.cases[0]!, this.#name, this.#port, wanted);
   }
 
   close(): void {
     this.#backend.close();
   }
 
-  /** Compares the case on each axis that it has. */
-  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[]): Promise<Compared[]> {
-    const seen = new Map<string, Observation>();
-    const hosts = new Map<string, string>();
-    const observed = async (run: Run): Promise<Observation> => {
-      const key = JSON.stringify(run);
-      const observation = seen.get(key) ?? (await this.#observe(run, hostOf(run, hosts, this.#name), sites.get(run.site)!, QUICK));
-      seen.set(key, observation);
-      return observation;
-    };
-    const compared: Compared[] = [];
-    for (const axis of axes) {
-      if (axis.applies(this.case)) {
-        compared.push({ axis, case: this.case, left: await observed(axis.left), right: await observed(axis.right) });
+  /** Compares each case on each axis that it has. */
+  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[]): Promise<Confirmed[]> {
+    const compared: Confirmed[] = [];
+    for (const one of this.cases) {
+      const seen = new Map<Run, Observation>();
+      const hosts = new Map<string, string>();
+      const observed = async (run: Run): Promise<Observation> => {
+        const observation = seen.get(run) ?? (await this.#observe(one, run, hostOf(run, hosts, this.#name), sites.get(run.site)!, QUICK));
+        seen.set(run, observation);
+        return observation;
+      };
+      for (const axis of axes) {
+        if (axis.applies(one)) {
+          const first = { axis, case: one, left: await observed(axis.left), right: await observed(axis.right) };
+          compared.push({ first, confirmed: await this.#confirm(first, sites) });
+        }
       }
     }
     return compared;
   }
 
   /** Plays a comparison again if it has a difference without a name, with more patience; gives the one that counts. */
-  async confirm(one: Compared, sites: ReadonlyMap<string, Site>): Promise<Compared> {
+  async #confirm(one: Compared, sites: ReadonlyMap<string, Site>): Promise<Compared> {
     let last = one;
-    for (let times = 1; times < TIMES && isUnnamed(last); times++) {
-      const { axis } = one;
+    for (const patience of AGAIN) {
+      if (!isUnnamed(last)) {
+        break;
+      }
       const hosts = new Map<string, string>();
-      const again = (run: Run) => this.#observe(run, hostOf(run, hosts, this.#name), sites.get(run.site)!, THOROUGH);
-      last = { axis, case: this.case, left: await again(axis.left), right: await again(axis.right) };
+      const again = (run: Run) => this.#observe(one.case, run, hostOf(run, hosts, this.#name), sites.get(run.site)!, patience);
+      last = { ...one, left: await again(one.axis.left), right: await again(one.axis.right) };
     }
     return last;
   }
 
-  async #observe({ form, tls, http2, bytewise }: Run, host: string, site: Site, patience: Patience): Promise<Observation> {
-    this.#backend.begin(this.case.answer);
+  async #observe(
+    one: Case,
+    { form, tls, http2, http3, bytewise }: Run,
+    host: string,
+    site: Site,
+    patience: Patience,
+  ): Promise<Observation> {
+    this.#backend.begin(one.answer);
     const port = site.server.port(portOf(form, tls));
-    const watch = { logged: (from: number, requests: number) => site.logged(from, requests), grace: patience.grace };
-    const conversation = await converse({ port, tls, http2, bytewise }, this.case.client, host, watch);
+    const behind = BEHIND.test(JSON.stringify(one.parts));
+    const watch = {
+      logged: (from: number, requests: number) => site.logged(from, requests),
+      grace: patience.grace,
+      settled: async (from: number, requests: number) => void (behind ? await site.loggedWithin(from, requests, patience.lines) : 0),
+    };
+    const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
     const log = await site.logOf(conversation.from, expected, patience.lines, patience.settle);
     const errors = log[0] === undefined ? [] : site.errorsOf(log[0]);
-    const ports = FORMS.flatMap((each) => [site.server.port(portOf(each, false)), site.server.port(portOf(each, true))]);
-    const around = { dir: site.server.dir, host, ports: [...ports, conversation.from], backend: this.#port };
+    const around = { dir: site.server.dir, host, ports: [...site.ports, conversation.from], backend: this.#port };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);
   }
 }

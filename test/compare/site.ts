@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
-import { files, frame, LOG_KEYS, LOG_VARIABLES } from './configuration.js';
+import { CASES, FORMS, files, frame, LOG_KEYS, LOG_VARIABLES, portOf } from './configuration.js';
 
 /** A line of the access log, by variable. */
 export type LogLine = Readonly<Record<string, string>>;
@@ -42,6 +42,8 @@ const LOOK = 2;
 export class Site {
   readonly name: string;
   readonly server: Server;
+  /** All that it listens on. */
+  readonly ports: readonly number[];
   readonly #access: Tail;
   readonly #errors: Tail;
   readonly #connections = new Map<string, Connection>();
@@ -51,6 +53,7 @@ export class Site {
   private constructor(name: string, server: Server) {
     this.name = name;
     this.server = server;
+    this.ports = FORMS.flatMap((form) => [server.port(portOf(form, false)), server.port(portOf(form, true))]);
     this.#access = new Tail(`${server.dir}/access.log`, (line) => this.#logged(line));
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
@@ -70,7 +73,6 @@ export class Site {
       ...(preload === undefined ? {} : { preload }),
       expectAlerts: alerts ?? /open socket #\d+ left|"alias" cannot be used/,
     });
-    mkdirSync(`${server.dir}/cases`);
     for (const folder of ['dav', 'store', 'store-temp']) {
       mkdirSync(`${server.dir}/${folder}`);
     }
@@ -81,14 +83,17 @@ export class Site {
     return new Site(name, server);
   }
 
-  /** Serves these configurations from now on. Rejects with the message about one that it does not take. */
+  /** Serves these configurations from now on. Rejects with the message about one that it does not take, in which its name is. */
   async load(texts: ReadonlyMap<string, string>): Promise<void> {
-    rmSync(`${this.server.dir}/cases`, { recursive: true });
-    mkdirSync(`${this.server.dir}/cases`);
-    for (const [name, text] of texts) {
-      await this.server.write(`cases/${name}.conf`, text);
+    await this.server.write(CASES, [...texts.values()].join(''));
+    try {
+      await this.server.reload(undefined, LOADING);
+    } catch (error) {
+      throw new Error(
+        (error as Error).message.replace(PLACE, (_, line) => `case ${nameAt(texts, Number(line))}`),
+        { cause: error },
+      );
     }
-    await this.server.reload(undefined, LOADING);
   }
 
   /** Waits until the access log has so many lines about a connection, by its client's port, or is forgotten. */
@@ -102,15 +107,26 @@ export class Site {
         });
   }
 
+  /** ... but for so many milliseconds at most. */
+  async loggedWithin(port: number, count: number, patience: number): Promise<void> {
+    if (this.#connection(String(port)).lines.length < count) {
+      await new Promise<void>((done) => {
+        const tooLate = setTimeout(done, patience);
+        void this.logged(port, count).then(() => {
+          clearTimeout(tooLate);
+          done();
+        });
+      });
+    }
+  }
+
   /**
    * Gives the lines of the access log about a connection, once there are so many or so many milliseconds have passed; and forgets them.
    * `settle`: for so long it waits for more.
    */
   async logOf(port: number, count: number, patience: number, settle = 0): Promise<LogLine[]> {
     const connection = this.#connection(String(port));
-    const tooLate = new AbortController();
-    await Promise.race([this.logged(port, count), sleep(patience, undefined, { signal: tooLate.signal }).catch(() => {})]);
-    tooLate.abort();
+    await this.loggedWithin(port, count, patience);
     if (settle > 0) {
       await sleep(settle);
       this.#access.read();
@@ -195,6 +211,21 @@ export class Site {
   write(path: string, text: string): void {
     writeFileSync(`${this.server.dir}/${path}`, text);
   }
+}
+
+/** Where in a message a place in the file of all cases is. */
+const PLACE = new RegExp(`\\S*${CASES}:(\\d+)`, 'g');
+
+/** Whose text a line of all texts together is in. */
+function nameAt(texts: ReadonlyMap<string, string>, line: number): string {
+  let last = 0;
+  for (const [name, text] of texts) {
+    last += text.split('\n').length - 1;
+    if (line <= last) {
+      return name;
+    }
+  }
+  return 'none';
 }
 
 const LOG_NAMES = [...LOG_KEYS, ...LOG_VARIABLES];

@@ -1,0 +1,196 @@
+import {
+  answerLength,
+  anyRequest,
+  askedInAll,
+  badBody,
+  comesInPieces,
+  headless,
+  http2Backend,
+  isOfLeaving,
+  leaves,
+  longestBody,
+  type Rule,
+  some,
+  unframed,
+  uses,
+  within,
+} from './rule.js';
+
+/** Bytes of frames around the sections and bodies of HTTP/3. */
+const HTTP3_FRAMES = 16;
+
+const HTTP2 = ['http2', 'http3'];
+
+/** Why two runs of one server may differ. */
+export const between: readonly Rule[] = [
+  {
+    name: 'a malformed body that nobody reads',
+    why: 'the response says whether the connection is kept before or after the malformed chunk came',
+    when: ({ case: one, left, right }) => badBody(one) && left.get('response 1: status') === right.get('response 1: status'),
+    what: /^end$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent)$/,
+  },
+  {
+    name: 'the length of a body that nobody reads',
+    why: '$request_length counts what was read when the line is written',
+    when: ({ case: one }, difference) =>
+      anyRequest(one, ({ body }) => body !== undefined) && within(longestBody(one) + HTTP3_FRAMES, difference),
+    what: /\$request_length$/,
+  },
+  {
+    name: 'the end of a body in chunks that nobody reads',
+    why: '$content_length is 0 once the end of the body has come, and nothing before',
+    when: ({ case: one, left, right }) =>
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some([...left, ...right], /\$content_length$/, '-'),
+    what: /\$content_length$/,
+  },
+  {
+    name: 'what is there of a line that is no request',
+    why: '$request has what came of the line until it could not be one any more',
+    axes: ['pieces'],
+    when: ({ left, right }) => some(left, /\$status$/, '400') && some(right, /\$status$/, '400'),
+    what: /\$request$/,
+  },
+  {
+    name: 'whether the next request is there',
+    why: '$pipe depends on how much of the next request came with this one',
+    when: ({ case: one }) => one.client.requests.length > 1,
+    what: /\$pipe$/,
+  },
+  {
+    name: 'how much of an unread response came',
+    why: 'a connection to a backend is closed when the head, or the promised length, is there',
+    when: ({ case: one, left, right }, difference) => comesInPieces(one) && within(answerLength(one) * askedInAll(left, right), difference),
+    what: /\$upstream_(bytes_received|response_length)$/,
+  },
+  {
+    name: 'sizes of chunks',
+    why: 'bytes of chunked responses are counted with their framing, which depends on the pieces',
+    when: ({ left }) => [...left].some(([what, text]) => /header transfer-encoding$/.test(what) && text === 'chunked'),
+    what: /\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'HTTP/1 ends at a response of 400',
+    why: 'a malformed request ends the connection of HTTP/1, and only the stream of HTTP/2',
+    axes: HTTP2,
+    when: ({ left, right }) => Number(left.get('responses')) < Number(right.get('responses')) && some(left, /: status$/, '400'),
+    what: /^responses$|^response [2-9]|^log [2-9]|^lines of|^request|^error log$/,
+  },
+  {
+    name: 'a head that waits for its body',
+    why: 'HTTP/1 sends the head with the first bytes of the body, and nothing where the body fails before; HTTP/2 sends it at once',
+    axes: HTTP2,
+    when: ({ case: one, left }) => ['bad-chunk', 'short'].includes(one.answer.framing) && left.get('responses') === '0',
+    what: /^end$|^responses?|\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'the line of a request that was refused',
+    why: 'HTTP/2 has no line but what is made of a request that could be read',
+    axes: HTTP2,
+    when: ({ left }, { what }) => {
+      const line = /^log \d+: /.exec(what)?.[0];
+      return left.get(`${line}$status`) === '400' && left.get(`${line}$request_uri`) === '-';
+    },
+    what: /^log \d+: \$request$/,
+  },
+  {
+    name: 'a response without a status line',
+    told: '**A response without a status line**',
+    axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
+    when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
+    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe)|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'frames of HTTP/2 to backends',
+    why: 'settings, windows and header sections have other bytes, for the same fields, and go before the first request of a connection',
+    when: ({ case: one }) => http2Backend(one),
+    what: /\$upstream_bytes_(sent|received)$/,
+  },
+  {
+    name: 'how far a request came whose client left',
+    why: 'a backend was asked before or after the client was seen to have gone',
+    when: ({ case: one, left, right }) =>
+      leaves(one) && some(left, /^log \d+: \$status$/, '499') && some(right, /^log \d+: \$status$/, '499'),
+    what: /to the backend$|\$upstream_|^error log$|\$sent_http_/,
+  },
+  {
+    name: 'a client that ends its side',
+    why: 'who reads on is not told from who is gone, but by what comes first, the end or the response',
+    when: (compared, difference) =>
+      leaves(compared.case) &&
+      [compared.left, compared.right].some(
+        (seen) => some(seen, /^log \d+: \$status$/, '499') || some(seen, /^log \d+: \$status$/, '400'),
+      ) &&
+      isOfLeaving(compared, difference, /^(499|400|none)$/),
+    what: /./,
+  },
+  {
+    name: 'the end of a client behind TLS',
+    why: 'a close_notify does not say that the client is gone',
+    axes: ['tls'],
+    when: (compared, difference) => leaves(compared.case) && isOfLeaving(compared, difference, /^(499|400|none)$/),
+    what: /./,
+  },
+  {
+    name: 'a trailer that says what was sent',
+    why: 'it is made when the end of the body is known, and how much was sent by then is a matter of pieces',
+    when: ({ case: one }) => uses(one, /add_trailer/),
+    what: /: trailers$|\$sent_trailer_x_trailer$|bytes_sent$/,
+  },
+  {
+    name: 'gzip of pieces',
+    why: 'without buffers each piece is flushed for itself',
+    axes: ['buffering'],
+    when: ({ case: one }) => uses(one, /gzip on/),
+    what: /\$gzip_ratio$/,
+  },
+  {
+    name: 'a 101 of CGI',
+    told: 'A 101 that nobody asked for is an error.',
+    axes: HTTP2,
+    when: ({ case: one }) => one.answer.raw?.startsWith('HTTP/1.1 101') === true && uses(one, /_pass /),
+    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log \d+: \$(status|upstream_\w+|sent_http_\w+|bytes_sent|body_bytes_sent|request_completion|document_uri|request_filename|realpath_root)$/,
+  },
+  {
+    name: 'the length of a body that is already there',
+    why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
+    when: ({ case: one }, { what, left, right }) =>
+      uses(one, /request_buffering off|grpc_pass/) &&
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      (!what.startsWith('request ') || unframed(left) === unframed(right)),
+    what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'bytes behind a head without a body',
+    why: 'as in nginx, those behind a 204 or 304 are counted and told for clients of HTTP/1 alone',
+    axes: HTTP2,
+    when: ({ left }) => some(left, /: status$/, '204') || some(left, /: status$/, '304'),
+    what: /^error log$|\$upstream_response_length$/,
+  },
+  {
+    name: 'the number of headers',
+    why: 'Host is a header of HTTP/1, and so is what says that a body is in chunks; what HTTP/2 has for them is none',
+    axes: HTTP2,
+    when: ({ case: one, left }) =>
+      uses(one, /max_headers 3;/) &&
+      some(left, /: status$/, '400') &&
+      anyRequest(one, ({ fields, body }) => {
+        const common = fields.length + (body?.framing === 'length' ? 1 : 0);
+        return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
+      }),
+    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
+  },
+  {
+    name: 'limit_rate without buffers',
+    why: 'there is no limit for responses that are passed on as they come',
+    axes: ['buffering'],
+    when: ({ case: one }) => uses(one, /limit_rate /),
+    what: /\$limit_rate$/,
+  },
+  {
+    name: 'trailers without chunks',
+    why: 'HTTP/1 needs chunks for trailers, and HTTP/2 does not',
+    axes: HTTP2,
+    when: ({ case: one }) => uses(one, /add_trailer/),
+    what: /content[-_]length$/,
+  },
+];

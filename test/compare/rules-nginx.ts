@@ -1,0 +1,211 @@
+import { answerLength, anyRequest, askedFor, askedInAll, badBody, http2Backend, linesOf, type Rule, some, uses, within } from './rule.js';
+
+const nginx = ['nginx', 'nginx-http2', 'nginx-http3'];
+const multiplexed = ['nginx-http2', 'nginx-http3'];
+
+/** Where sluice and nginx differ on purpose. */
+export const beside: readonly Rule[] = [
+  {
+    name: 'what of a response was read together',
+    why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
+    axes: nginx,
+    when: ({ case: one, left, right }, difference) => within(answerLength(one) * askedInAll(left, right), difference),
+    what: /\$upstream_(bytes_received|response_length)$/,
+  },
+  {
+    name: 'a malformed body that is read before the response',
+    why: 'nginx reads what is there of a body that nobody wants before it answers, and answers a malformed one with 400',
+    axes: ['nginx'],
+    when: ({ case: one, left, right }) => badBody(one) && some(right, /: status$/, '400') && !some(left, /: status$/, '400'),
+    what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'the length of a request of HTTP/3',
+    why: 'nginx counts frames of HTTP/3 otherwise',
+    axes: ['nginx-http3'],
+    when: (_compared, difference) => within(64, difference),
+    what: /\$request_length$/,
+  },
+  {
+    name: '$sent_http_connection of a kept connection',
+    told: '**`$sent_http_connection`**',
+    axes: ['nginx'],
+    when: ({ left, right }) => some([...left, ...right], /\$sent_http_connection$/, 'keep-alive'),
+    what: /\$sent_http_connection$/,
+  },
+  {
+    name: 'interim responses of backends',
+    told: '**Interim responses** (1xx)',
+    axes: nginx,
+    // 103 is the one that both know.
+    when: ({ case: one }) =>
+      one.answer.interim?.some((text) => !text.startsWith('HTTP/1.1 103')) || one.answer.raw?.startsWith('HTTP/1.1 101') === true,
+    // What the client asked, and what the backend was asked first, is the same.
+    what: /^(?!request 1 to the backend$|log 1: \$(request|request_uri|host|http_\w+|scheme|server_name|server_protocol|http2)$)/,
+  },
+  {
+    name: 'a malformed response',
+    told: '**A malformed chunk**',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.framing === 'bad-chunk',
+    what: /^end$|^response|: (body|complete)$|bytes_sent$|\$upstream_|^error log$|\$request_completion$/,
+  },
+  {
+    name: 'Accept-Ranges twice',
+    told: 'the `Accept-Ranges` of the backend',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.fields.some(([name]) => name === 'Accept-Ranges'),
+    what: /header accept-ranges$|\$bytes_sent$/,
+  },
+  {
+    name: 'a body in chunks that nobody reads',
+    told: '**`$content_length`** of a body in chunks',
+    axes: ['nginx'],
+    when: ({ case: one, left }) =>
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some(left, /\$content_length$/, '-'),
+    what: /\$content_length$/,
+  },
+  {
+    name: 'the connection after 412',
+    told: 'After a 412 the connection is kept',
+    axes: nginx,
+    when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
+    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'no arguments',
+    why: 'nginx logs a "-" or nothing for the arguments of a URI without any, as its memory has it',
+    axes: nginx,
+    when: (_compared, { left, right }) => left === '-' && right === '',
+    what: /\$args$/,
+  },
+  {
+    name: 'the file of a body after the response',
+    told: '`post_action` gets the request body',
+    axes: nginx,
+    when: ({ right }) => /pread\(\) "[^"]*client_body_temp[^"]*" failed \(9: /.test(right.get('error log') ?? ''),
+    what: /^request|^error log$|^log \d+: \$(status|sent_http_content_|upstream_|body_bytes_sent|bytes_sent|request_completion)/,
+  },
+  {
+    name: 'records of FastCGI',
+    why: 'how many records a body takes depends on the pieces in which it came',
+    when: ({ case: one }) => uses(one, /fastcgi_pass/) && anyRequest(one, ({ body }) => body !== undefined),
+    what: /\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'more than was announced',
+    why: 'nginx counts what comes behind the announced end if it came with it',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.framing === 'long',
+    what: /\$upstream_(response_length|bytes_received)$/,
+  },
+  {
+    name: 'HPACK',
+    why: 'header sections have other bytes, for the same fields',
+    axes: multiplexed,
+    when: () => true,
+    what: /\$bytes_sent$/,
+  },
+  {
+    name: '100 Continue without a body',
+    told: '`100 Continue`** is not sent for a request without a body',
+    axes: ['nginx'],
+    when: ({ case: one }) => anyRequest(one, ({ fields, body }) => body === undefined && fields.some(([name]) => name === 'Expect')),
+    what: /: interim$|\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'variables in proxy_pass',
+    told: '`proxy_pass` with variables**',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /proxy_pass http:\/\/%%GROUP%%[^;]*\$/),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'a response of HTTP/2 that breaks off',
+    told: '**A response of an HTTP/2 backend that is not as long as it says',
+    axes: nginx,
+    when: ({ case: one }) => http2Backend(one) && ['short', 'long', 'bad-chunk'].includes(one.answer.framing),
+    what: /^end$|^responses?|^error log$|\$(request_completion|body_bytes_sent|bytes_sent|status|sent_http_|upstream_)|^requests? .*to the backend$|^lines of/,
+  },
+  {
+    name: 'the length of a 204',
+    told: '**`Content-Length` of a 204**',
+    axes: ['nginx'],
+    when: ({ left }) => [...left].some(([what, text]) => /\$status$|: status$/.test(what) && text === '204'),
+    what: /content[-_]length$|\$bytes_sent$/,
+  },
+  {
+    name: 'a body that was dropped',
+    told: 'that was dropped, or that was passed on to a backend',
+    axes: nginx,
+    when: ({ case: one }, { left }) =>
+      anyRequest(one, ({ body }) => body !== undefined) && (/content-length: 0\b/i.test(left) || /^\d+$/.test(left)),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'a line that was cut',
+    why: 'nginx knows of a protocol once the letters HTTP came',
+    axes: nginx,
+    when: (_compared, { left, right }) => left === '-' && right === '',
+    what: /\$server_protocol$/,
+  },
+  {
+    name: 'post_action that is never logged',
+    why: 'nginx writes no line for some requests with post_action whose body failed, or that had a mirror',
+    axes: nginx,
+    when: ({ case: one, left, right }) => uses(one, /post_action/) && linesOf(right) < linesOf(left),
+    what: /^log |^lines of|^error log$/,
+  },
+  {
+    name: 'post_action after a body that nobody read',
+    why: 'nginx waits for a body that it has dropped, and never asks',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /post_action/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      askedFor(left, '/post-action') > askedFor(right, '/post-action'),
+    what: /^requests? |^log |^error log$/,
+  },
+  {
+    name: 'an interim response that is never followed',
+    told: '**Interim responses** (1xx)',
+    axes: nginx,
+    when: ({ case: one, right }) => one.answer.interim !== undefined && linesOf(right) === 0,
+    what: /^log /,
+  },
+  {
+    name: 'the status of hints',
+    why: 'nginx logs 103 as the status of a response of gRPC',
+    axes: nginx,
+    when: (_compared, { right }) => /\b103\b/.test(right),
+    what: /\$upstream_status$/,
+  },
+  {
+    name: 'limit_rate of what is not sent',
+    why: 'nginx looks at limit_rate when it sends a response',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /limit_rate /) && (right === '0' || (left === '0' && uses(one, /post_action/))),
+    what: /\$limit_rate$/,
+  },
+  {
+    name: 'the type of a 204',
+    told: '**`Content-Type` of a 204**',
+    axes: multiplexed,
+    when: ({ left }) => [...left].some(([what, text]) => /: status$/.test(what) && text === '204'),
+    what: /content[-_]type$/,
+  },
+  {
+    name: 'subrequests in the log',
+    why: 'nginx logs a request that waited for its subrequests with what was sent and done until then',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /log_subrequest/),
+    what: /\$(body_bytes_sent|request_completion)$/,
+  },
+  {
+    name: 'a body that failed',
+    told: '**A request body that failed**',
+    axes: nginx,
+    when: ({ case: one }) => badBody(one) || uses(one, /client_max_body_size/),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$|\$content_length$|^requests to the backend$/,
+  },
+];

@@ -1,0 +1,76 @@
+import type { Field } from '../../src/worker/http/fields/field.js';
+import { CAME, FrameReader } from '../../src/worker/http/http3-frames/frame-reader.js';
+import { FRAME } from '../../src/worker/http/http3-frames/protocol.js';
+import { nameCode } from '../../src/worker/http/http3-frames/qpack/name-code.js';
+import { SECTION, SectionDecoder } from '../../src/worker/http/http3-frames/qpack/section-decoder.js';
+import { SectionWriter } from '../../src/worker/http/http3-frames/qpack/section-writer.js';
+import { QpackTable } from '../../src/worker/http/http3-frames/qpack/table.js';
+import { putVarint, varintLength } from '../../src/worker/http/http3-frames/varint.js';
+
+/** A frame that the server has sent. */
+export interface SeenFrame {
+  readonly type: number;
+  /** Of HEADERS. */
+  readonly fields: readonly string[];
+  readonly payload: Buffer;
+}
+
+/** A frame. */
+export function frame(type: number, payload: Buffer | string = ''): Buffer {
+  const bytes = Buffer.from(payload as string, 'latin1');
+  const head = Buffer.alloc(varintLength(type) + varintLength(bytes.length));
+  putVarint(head, putVarint(head, 0, type), bytes.length);
+  return Buffer.concat([head, bytes]);
+}
+
+/** A HEADERS frame of `name: value` lines. */
+export function headers(...lines: readonly string[]): Buffer {
+  const writer = new SectionWriter();
+  writer.begin();
+  for (const line of lines) {
+    const colon = line.indexOf(': ', 1);
+    writer.field(rawName(line.slice(0, colon)), line.slice(colon + 2));
+  }
+  return writer.end();
+}
+
+/** A name as it is, capitals too. */
+const rawName = (text: string) => ({ ...nameCode(text), text, exact: undefined, line: null, value: undefined, secret: true });
+
+/** The frames of what the server has written. */
+export function framesOf(bytes: Buffer): SeenFrame[] {
+  const reader = new FrameReader();
+  const frames: { type: number; fields: string[]; payload: Buffer }[] = [];
+  for (let at = 0; at < bytes.length; at = reader.next) {
+    const came = reader.read(bytes, at, bytes.length);
+    if (came === CAME.HEAD) {
+      frames.push({ type: reader.type, fields: [], payload: Buffer.alloc(0) });
+    } else if (came === CAME.PAYLOAD) {
+      frames.at(-1)!.payload = bytes.subarray(reader.start, reader.end);
+    }
+  }
+  for (const one of frames) {
+    if (one.type === FRAME.HEADERS) {
+      one.fields = fieldsOf(one.payload);
+    }
+  }
+  return frames;
+}
+
+function fieldsOf(section: Buffer): string[] {
+  const decoder = new SectionDecoder(new QpackTable(0));
+  const fields: string[] = [];
+  const begun = decoder.begin(section, 0, section.length);
+  const code =
+    begun === SECTION.DECODED
+      ? decoder.decode(
+          section.length,
+          { field: 1e9, total: 1e9 },
+          { field: ({ name, value }: Field) => void fields.push(`${name.text}: ${value}`) },
+        )
+      : begun;
+  if (code !== SECTION.DECODED) {
+    throw new Error(`a section of the server cannot be decoded: ${decoder.problem}`);
+  }
+  return fields;
+}
