@@ -8,7 +8,7 @@ export type Form = (typeof FORMS)[number];
 export const portOf = (form: Form, tls: boolean): number => 2 * FORMS.indexOf(form) + (tls ? 1 : 0);
 
 /** The variables of a line of the access log: first those that say which request it is, then those that are compared. */
-export const LOG_KEYS = ['remote_port', 'pid', 'connection', 'uri'] as const;
+export const LOG_KEYS = ['remote_port', 'http3', 'pid', 'connection', 'uri'] as const;
 export const LOG_VARIABLES = [
   'status',
   'request',
@@ -25,7 +25,6 @@ export const LOG_VARIABLES = [
   'pipe',
   'scheme',
   'http2',
-  'http3',
   'server_protocol',
   'server_name',
   'host',
@@ -84,8 +83,8 @@ const MORE: Readonly<Record<Form, string>> = { plain: '', unbuffered: UNBUFFERED
 /** The file of all cases' configurations; there is none at first. */
 export const CASES = 'cases.conf';
 
-/** The block around all cases. `certificate`, `key`: paths. */
-export const frame = (main: string, certificate: string, key: string): string => `
+/** The block around all cases, which listens for QUIC if `http3` says so. `certificate`, `key`: paths. */
+export const frame = (main: string, certificate: string, key: string, http3: boolean): string => `
 ${main}
 worker_shutdown_timeout 1s;
 events { worker_connections 4096; }
@@ -107,7 +106,7 @@ client_body_timeout 20s;
 proxy_read_timeout 20s;
 proxy_connect_timeout 5s;
 lingering_timeout 1s;
-${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
+${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; ${http3 && form === 'plain' ? `listen ${listen(form, true)} quic default_server;` : ''} http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
 include %%DIR%%/${CASES}*;
 }
 `;

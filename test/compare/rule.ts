@@ -57,13 +57,13 @@ const FRAMES = 128;
 const ONE_PIECE = 2048;
 /** Whether the backend of a case sends what may come in pieces. */
 export const comesInPieces = (one: Case): boolean =>
-  one.answer.bytewise === true || answerBytes(one.answer, false).bytes.length > ONE_PIECE || http2Backend(one);
+  one.answer.bytewise === true || bytesOf(one.answer.body).length > ONE_PIECE || http2Backend(one);
 
 /** The number that a name has: of the response, the line or the request. */
 const numberOf = (what: string): string | undefined => /^(?:response|log) (\d+): /.exec(what)?.[1];
 
 /** Whether a difference is of a response that one side does not have, or of a line of such statuses, or of how many there are. */
-export function isOfLeaving({ left, right }: Compared, { what }: Difference, statuses: RegExp): boolean {
+export function isOfLeaving({ case: one, left, right }: Compared, { what }: Difference, statuses: RegExp): boolean {
   const number = numberOf(what);
   if (number === undefined) {
     return true;
@@ -72,7 +72,8 @@ export function isOfLeaving({ left, right }: Compared, { what }: Difference, sta
     const status = `response ${number}: status`;
     return !left.has(status) || !right.has(status);
   }
-  return [left, right].some((seen) => statuses.test(seen.get(`log ${number}: $status`) ?? 'none'));
+  // The status of a line with post_action is that of its response.
+  return uses(one, /post_action/) || [left, right].some((seen) => statuses.test(seen.get(`log ${number}: $status`) ?? 'none'));
 }
 
 /** How often backends were asked, at least once. */

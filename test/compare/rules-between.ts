@@ -76,6 +76,13 @@ export const between: readonly Rule[] = [
     what: /^responses$|^response [2-9]|^log [2-9]|^lines of|^request|^error log$/,
   },
   {
+    name: 'what a reset overtakes',
+    why: 'a stream of QUIC that is reset drops what of it has not arrived yet',
+    axes: ['http3', 'nginx-http3'],
+    when: ({ left, right }) => [left, right].some((seen) => some(seen, /^response \d+: complete$/, 'false')),
+    what: /^end$|^responses?/,
+  },
+  {
     name: 'a head that waits for its body',
     why: 'HTTP/1 sends the head with the first bytes of the body, and nothing where the body fails before; HTTP/2 sends it at once',
     axes: HTTP2,
@@ -109,7 +116,7 @@ export const between: readonly Rule[] = [
     name: 'how far a request came whose client left',
     why: 'a backend was asked before or after the client was seen to have gone',
     when: ({ case: one, left, right }) =>
-      leaves(one) && some(left, /^log \d+: \$status$/, '499') && some(right, /^log \d+: \$status$/, '499'),
+      leaves(one) && (uses(one, /post_action/) || [left, right].every((seen) => some(seen, /^log \d+: \$status$/, '499'))),
     what: /to the backend$|\$upstream_|^error log$|\$sent_http_/,
   },
   {

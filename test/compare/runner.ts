@@ -6,7 +6,7 @@ import { caseConfiguration, FORMS, portOf, type Wanted } from './configuration.j
 import { type Compared, differencesOf } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { ruleOf } from './rules.js';
-import type { Site } from './site.js';
+import { portKey, type Site } from './site.js';
 
 /** A case that a server does not take. */
 export interface Refusal {
@@ -240,13 +240,14 @@ class Player {
     const port = site.server.port(portOf(form, tls));
     const behind = BEHIND.test(JSON.stringify(one.parts));
     const watch = {
-      logged: (from: number, requests: number) => site.logged(from, requests),
+      logged: (from: number, requests: number) => site.logged(portKey(from, http3), requests),
       grace: patience.grace,
-      settled: async (from: number, requests: number) => void (behind ? await site.loggedWithin(from, requests, patience.lines) : 0),
+      settled: async (from: number, requests: number) =>
+        void (behind ? await site.loggedWithin(portKey(from, http3), requests, patience.lines) : 0),
     };
     const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
-    const log = await site.logOf(conversation.from, expected, patience.lines, patience.settle);
+    const log = await site.logOf(portKey(conversation.from, http3), expected, patience.lines, patience.settle);
     const errors = log[0] === undefined ? [] : site.errorsOf(log[0]);
     const around = { dir: site.server.dir, host, ports: [...site.ports, conversation.from], backend: this.#port };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);

@@ -20,6 +20,8 @@ export interface SiteOptions {
   readonly nginx?: string;
   readonly engine?: 'libuv' | 'uring';
   readonly workers?: number;
+  /** It is asked over HTTP/3, too. */
+  readonly http3?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** What each of its processes loads first. */
   readonly preload?: string;
@@ -58,10 +60,10 @@ export class Site {
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
 
-  static async start(scene: Scene, { name, nginx, engine, workers = 1, env, preload, alerts }: SiteOptions): Promise<Site> {
+  static async start(scene: Scene, { name, nginx, engine, workers = 1, http3 = false, env, preload, alerts }: SiteOptions): Promise<Site> {
     const { rsa } = certs();
     const main = [`worker_processes ${workers};`, ...(engine === undefined ? [] : [`net_engine ${engine};`])].join('\n');
-    const conf = frame(main, rsa.cert, rsa.key);
+    const conf = frame(main, rsa.cert, rsa.key, http3);
     const server = await startServer(scene, {
       conf,
       files,
@@ -96,9 +98,9 @@ export class Site {
     }
   }
 
-  /** Waits until the access log has so many lines about a connection, by its client's port, or is forgotten. */
-  logged(port: number, count: number): Promise<void> {
-    const { lines, waiting } = this.#connection(String(port));
+  /** Waits until the access log has so many lines about a connection, by its client's port ({@link portKey}), or is forgotten. */
+  logged(port: string, count: number): Promise<void> {
+    const { lines, waiting } = this.#connection(port);
     return lines.length >= count
       ? Promise.resolve()
       : new Promise((done) => {
@@ -108,8 +110,8 @@ export class Site {
   }
 
   /** ... but for so many milliseconds at most. */
-  async loggedWithin(port: number, count: number, patience: number): Promise<void> {
-    if (this.#connection(String(port)).lines.length < count) {
+  async loggedWithin(port: string, count: number, patience: number): Promise<void> {
+    if (this.#connection(port).lines.length < count) {
       await new Promise<void>((done) => {
         const tooLate = setTimeout(done, patience);
         void this.logged(port, count).then(() => {
@@ -124,14 +126,14 @@ export class Site {
    * Gives the lines of the access log about a connection, once there are so many or so many milliseconds have passed; and forgets them.
    * `settle`: for so long it waits for more.
    */
-  async logOf(port: number, count: number, patience: number, settle = 0): Promise<LogLine[]> {
-    const connection = this.#connection(String(port));
+  async logOf(port: string, count: number, patience: number, settle = 0): Promise<LogLine[]> {
+    const connection = this.#connection(port);
     await this.loggedWithin(port, count, patience);
     if (settle > 0) {
       await sleep(settle);
       this.#access.read();
     }
-    this.#forget(String(port), connection);
+    this.#forget(port, connection);
     return connection.lines;
   }
 
@@ -188,7 +190,7 @@ export class Site {
   #logged(line: string): void {
     const values = line.split('\t');
     const read = Object.fromEntries(LOG_NAMES.map((name, i) => [name, values[i] ?? 'missing']));
-    const { lines, waiting } = this.#connection(read['remote_port']!);
+    const { lines, waiting } = this.#connection(portKey(Number(read['remote_port']), read['http3'] === 'h3'));
     lines.push(read);
     for (const waiter of waiting) {
       if (lines.length >= waiter.count) {
@@ -212,6 +214,9 @@ export class Site {
     writeFileSync(`${this.server.dir}/${path}`, text);
   }
 }
+
+/** A client's port: those of TCP and of UDP have the same numbers. */
+export const portKey = (port: number, http3: boolean): string => `${http3 ? 'udp' : 'tcp'} ${port}`;
 
 /** Where in a message a place in the file of all cases is. */
 const PLACE = new RegExp(`\\S*${CASES}:(\\d+)`, 'g');

@@ -10,6 +10,10 @@ export async function startSites(scene: Scene, axes: readonly Axis[], nginx?: st
     workers: { name: 'workers', engine: 'libuv', workers: 4 },
     ...(nginx === undefined ? {} : { nginx: { name: 'nginx', nginx } }),
   };
-  const names = [...new Set(axes.flatMap(({ left, right }) => [left.site, right.site]))];
-  return new Map(await Promise.all(names.map(async (name) => [name, await Site.start(scene, options[name]!)] as const)));
+  const runs = axes.flatMap(({ left, right }) => [left, right]);
+  const usesHttp3 = (name: string): boolean => runs.some(({ site, http3 }) => site === name && http3);
+  const names = [...new Set(runs.map(({ site }) => site))];
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await Site.start(scene, { ...options[name]!, http3: usesHttp3(name) })] as const)),
+  );
 }
