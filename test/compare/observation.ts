@@ -58,9 +58,10 @@ const sorted = (asked: readonly BackendRequest[]): BackendRequest[] => {
   return [...asked].sort((a, b) => rank(a) - rank(b));
 };
 
-/** So may their lines. */
+/** So may their lines, and those of requests that were sent together. */
 const sortedLines = (log: readonly LogLine[]): LogLine[] => {
-  const rank = ({ document_uri = '' }: LogLine): number => (/^\/(mirror|auth|before|after)/.test(document_uri) ? 1 : 0);
+  const rank = ({ document_uri = '', connection_requests }: LogLine): number =>
+    Number(connection_requests) + (/^\/(mirror|auth|before|after)/.test(document_uri) ? 1000 : 0);
   return [...log].sort((a, b) => rank(a) - rank(b));
 };
 
@@ -113,7 +114,7 @@ const errorText = (errors: readonly ErrorLine[]): string[] =>
           .replace(/, client: .*$/, '')
           .replace(/ while .*$/, '')
           .replace(/excess: [\d.]+/, 'excess: N')
-          .replace(/(too large chunked body: )[\d+]+/, '$1N')}`,
+          .replace(/(too large (?:chunked )?body: )[\d+]+/, '$1N')}`,
     )
     .sort();
 

@@ -33,7 +33,8 @@ export const some = (seen: Iterable<readonly [string, string]>, name: RegExp, te
   [...seen].some(([what, value]) => name.test(what) && value === text);
 
 /** A request to a backend without the fields that say how long it is. */
-export const unframed = (text: string): string => text.replace(/^(content-length|transfer-encoding): .*\r?\n/gim, '');
+export const unframed = (text: string): string =>
+  text.replace(/^(content-length: |transfer-encoding: |CONTENT_LENGTH=|HTTP_TRANSFER_ENCODING=).*\r?\n/gim, '');
 export const linesOf = (seen: Compared['left']): number => Number(seen.get('lines of the access log'));
 export const askedFor = (seen: Compared['left'], target: string): number =>
   [...seen].filter(([what, text]) => /^request \d+ to the backend$/.test(what) && text.includes(target)).length;

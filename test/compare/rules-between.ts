@@ -69,11 +69,22 @@ export const between: readonly Rule[] = [
     what: /\$(body_)?bytes_sent$/,
   },
   {
-    name: 'HTTP/1 ends at a response of 400',
-    why: 'a malformed request ends the connection of HTTP/1, and only the stream of HTTP/2',
+    name: 'HTTP/1 ends at a malformed request or a broken response',
+    why: 'both end the connection of HTTP/1, and only the stream of HTTP/2',
     axes: HTTP2,
-    when: ({ left, right }) => Number(left.get('responses')) < Number(right.get('responses')) && some(left, /: status$/, '400'),
-    what: /^responses$|^response [2-9]|^log [2-9]|^lines of|^request|^error log$/,
+    when: ({ left, right }) =>
+      Number(left.get('responses')) < Number(right.get('responses')) &&
+      (some(left, /: status$/, '400') || some(left, /: complete$/, 'false')),
+    what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^request|^error log$/,
+  },
+  {
+    name: 'whether a body is seen to be too large before a backend is asked',
+    why: 'a body that is passed on as it comes is refused when that much has come, before or after the backend was asked',
+    when: ({ case: one, left, right }) =>
+      uses(one, /client_max_body_size [1-9]/) &&
+      uses(one, /request_buffering off|grpc_pass/) &&
+      [left, right].some((seen) => some(seen, /\$status$/, '413')),
+    what: /to the backend$|\$upstream_|^error log$/,
   },
   {
     name: 'what a reset overtakes',

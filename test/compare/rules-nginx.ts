@@ -1,4 +1,17 @@
-import { answerLength, anyRequest, askedFor, askedInAll, badBody, http2Backend, linesOf, type Rule, some, uses, within } from './rule.js';
+import {
+  answerLength,
+  anyRequest,
+  askedFor,
+  askedInAll,
+  badBody,
+  headless,
+  http2Backend,
+  linesOf,
+  type Rule,
+  some,
+  uses,
+  within,
+} from './rule.js';
 
 const nginx = ['nginx', 'nginx-http2', 'nginx-http3'];
 const multiplexed = ['nginx-http2', 'nginx-http3'];
@@ -20,11 +33,62 @@ export const beside: readonly Rule[] = [
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
-    name: 'the length of a request of HTTP/3',
-    why: 'nginx counts frames of HTTP/3 otherwise',
+    name: 'frames of HTTP/3',
+    why: 'nginx counts them with bodies, and those of requests otherwise',
     axes: ['nginx-http3'],
     when: (_compared, difference) => within(64, difference),
-    what: /\$request_length$/,
+    what: /\$(request_length|body_bytes_sent)$/,
+  },
+  {
+    name: '$sent_http_connection of HTTP/3',
+    why: 'there is no such field; nginx logs what HTTP/1 would have had',
+    axes: ['nginx-http3'],
+    when: () => true,
+    what: /\$sent_http_connection$/,
+  },
+  {
+    name: 'the line of a malformed request of HTTP/3',
+    why: 'nginx logs the line that it made before it looked at the path',
+    axes: ['nginx-http3'],
+    when: ({ left, right }, { what }) => {
+      const line = /^log \d+: /.exec(what)?.[0];
+      return left.get(`${line}$status`) === '400' && right.get(`${line}$status`) === '400';
+    },
+    what: /^log \d+: \$(request|request_uri|document_uri|args|is_args)$/,
+  },
+  {
+    name: 'gunzip without a body',
+    told: 'that calls itself packed and has no body',
+    axes: nginx,
+    when: ({ case: one, left }) =>
+      uses(one, /gunzip on/) &&
+      one.answer.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip') &&
+      some(left, /: status$/, '204'),
+    what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a response without a status line, and HEAD',
+    told: '**A response without a status line**',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => headless(one.answer.raw) && right.includes(left) && right.includes('sent more data'),
+    what: /^error log$/,
+  },
+  {
+    name: 'what was not sent yet when a response broke off',
+    told: 'it does so with any response that breaks off',
+    axes: multiplexed,
+    when: ({ case: one, right }, { left, right: less }) =>
+      ['short', 'long', 'bad-chunk'].includes(one.answer.framing) &&
+      (left.startsWith(less) || Number(less) < Number(left) || less === '') &&
+      some(right, /: complete$/, 'false'),
+    what: /: body$|\$(body_bytes_sent|bytes_sent)$/,
+  },
+  {
+    name: 'a response of nginx that never comes to its end',
+    why: 'nginx waits for ever where a subrequest meets grpc_pass and a body over HTTP/2',
+    axes: multiplexed,
+    when: ({ case: one, left, right }) => uses(one, /grpc_pass/) && right.get('end') === 'late' && left.get('end') === 'done',
+    what: /./,
   },
   {
     name: '$sent_http_connection of a kept connection',
@@ -48,7 +112,7 @@ export const beside: readonly Rule[] = [
     told: '**A malformed chunk**',
     axes: nginx,
     when: ({ case: one }) => one.answer.framing === 'bad-chunk',
-    what: /^end$|^response|: (body|complete)$|bytes_sent$|\$upstream_|^error log$|\$request_completion$/,
+    what: /^end$|^response|: (body|complete)$|bytes_sent$|\$upstream_|^error log$|\$request_completion$|^requests? |^lines of|^log [2-9]/,
   },
   {
     name: 'Accept-Ranges twice',
@@ -139,7 +203,7 @@ export const beside: readonly Rule[] = [
     told: 'that was dropped, or that was passed on to a backend',
     axes: nginx,
     when: ({ case: one }, { left }) =>
-      anyRequest(one, ({ body }) => body !== undefined) && (/content-length: 0\b/i.test(left) || /^\d+$/.test(left)),
+      anyRequest(one, ({ body }) => body !== undefined) && (/content-length: 0\b/i.test(left) || /^[\d ,:]+$/.test(left)),
     what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
   },
   {

@@ -248,7 +248,7 @@ class Player {
     const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
     const log = await site.logOf(portKey(conversation.from, http3), expected, patience.lines, patience.settle);
-    const errors = log[0] === undefined ? [] : site.errorsOf(log[0]);
+    const errors = site.errorsOf(log);
     const around = { dir: site.server.dir, host, ports: [...site.ports, conversation.from], backend: this.#port };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);
   }

@@ -137,10 +137,11 @@ export class Site {
     return connection.lines;
   }
 
-  /** What the error log says of the connection of an access log's line. */
-  errorsOf({ pid, connection }: LogLine): ErrorLine[] {
+  /** What the error log says of the connections of lines of the access log: with nginx, each request of HTTP/3 has its own. */
+  errorsOf(lines: readonly LogLine[]): ErrorLine[] {
     this.#errors.read();
-    return this.#errorLines.get(`${pid}*${connection}`) ?? [];
+    const connections = new Set(lines.map(({ pid, connection }) => `${pid}*${connection}`));
+    return [...connections].flatMap((connection) => this.#errorLines.get(connection) ?? []);
   }
 
   /** Forgets what the logs said. */

@@ -16,6 +16,7 @@ t.test('post_action', async (t) => {
         location @after { add_header X-Hidden yes always; return 404; }
         location /nowhere { }
         location /error { return 503; post_action /after; }
+        location /closed { return 444; post_action /after; }
       }`),
     files: { 'html/f': 'shown', 'html/named': 'also', 'html/missing': 'this too' },
   });
@@ -36,6 +37,9 @@ t.test('post_action', async (t) => {
   );
   t.notOk(responses.some((response) => response.header('X-Hidden')));
   t.equal((await httpGet(s, '/f')).text, 'shown');
+  const client = await RawClient.connect(s.port(0));
+  client.send(requestText('GET', '/closed'));
+  await client.closed();
   await s.stop();
   t.strictSame(
     s
@@ -43,8 +47,8 @@ t.test('post_action', async (t) => {
       .trim()
       .split('\n')
       .map((line) => line.split(' ').slice(0, 2).join(' ')),
-    ['/after /f', '/named /named', '/nowhere /missing', '/after /error', '/after /f', '/after /f'],
-    'one line for each request, at the end of all',
+    ['/after /f', '/named /named', '/nowhere /missing', '/after /error', '/after /f', '/after /f', '/closed /closed'],
+    'one line for each request, at the end of all; nobody is told of one that was not answered',
   );
 });
 

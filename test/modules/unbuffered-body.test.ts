@@ -5,6 +5,7 @@ import t from 'tap';
 import { makePrefix } from '../support/prefix.js';
 import { RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('a backend that does not read keeps a client that sends little at a time from sending more', async (t) => {
   const { dir } = await makePrefix(t);
@@ -34,4 +35,35 @@ t.test('a backend that does not read keeps a client that sends little at a time 
   }
   t.ok(sent < most, `${sent} bytes went somewhere`);
   client.destroy();
+});
+
+t.test('a body in chunks has no length while it is passed on', async (t) => {
+  let asked = '';
+  const backend = createServer((socket) => {
+    socket.on('error', () => {}).setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      asked += text;
+      if (asked.includes('bodies')) {
+        socket.end();
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => backend.close());
+  await once(backend, 'listening');
+  const { port } = backend.address() as { port: number };
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { fastcgi_pass 127.0.0.1:${port}; fastcgi_request_buffering off; fastcgi_param LENGTH "<$content_length>"; }
+      access_log %%DIR%%/lengths.log lengths;`,
+      'log_format lengths "$status $content_length";',
+    ),
+  });
+  const client = await RawClient.connect(s.port(0));
+  client.send('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
+  await waitFor(() => asked.includes('<'), { what: () => 'a request at the backend' });
+  client.send('6\r\nbodies\r\n0\r\n\r\n');
+  await client.rest();
+  await s.stop();
+  t.equal(/<(.*?)>/.exec(asked)?.[1], '', 'a program is not told that there is none');
+  t.equal(s.read('lengths.log').trim(), '502 6', 'it has one at its end');
 });

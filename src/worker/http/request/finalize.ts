@@ -227,7 +227,8 @@ function giveUp(r: Request, code: number, atOnce: boolean): void {
     source?.abort(main);
   }
   abandonSubrequests(main, kept);
-  if (main.finished || kept.length > 0 || (!atOnce && startPostAction(main))) {
+  // Of a connection that is closed without an answer, nobody is told.
+  if (main.finished || kept.length > 0 || (!atOnce && code !== CLOSE && startPostAction(main))) {
     return;
   }
   main.bytesSent = Math.max(0, main.bytesSent - main.clientExchange.unsent(main));

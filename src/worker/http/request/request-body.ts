@@ -17,7 +17,7 @@ export class RequestBody {
   complete = false;
   /** The client sent a body that no handler gets any more, because it failed or because somebody has used it up. This one is empty. */
   lost = false;
-  /** How much had come of a body that was lost; -1 where nobody counted. */
+  /** How much had come of a body that was lost, or that was passed on as it came and is over; -1 where nobody counted. */
   came = -1;
   /** Bytes in the file. */
   #stored = 0;
@@ -60,7 +60,7 @@ export class RequestBody {
 
 /** Bytes written to the temporary file at once, unless `client_body_buffer_size` is less. */
 const WRITE_SIZE = 64 * 1024;
-const HTTP_2 = 2000;
+const [HTTP_2, HTTP_3] = [2000, 3000];
 /** As much as HTTP/2's windows can be. */
 const MAX_ROOM = 2 ** 31 - 1;
 
@@ -102,7 +102,7 @@ export function loseBody(r: Request, came = -1): void {
 export function giveBodyAway(r: Request, came = -1): void {
   const main = r.main;
   const body = new RequestBody();
-  body.came = came;
+  body.came = came >= 0 ? came : (main.body?.came ?? -1);
   body.complete = true;
   body.lost = true;
   main.body = body;
@@ -120,9 +120,11 @@ export function exceedsLimit(r: Request, had: number, announced: number): boolea
   if (clientMaxBodySize === 0 || had + announced <= clientMaxBodySize) {
     return false;
   }
+  const { httpVersion } = r;
+  const chunked = httpVersion < HTTP_3 ? 'chunked ' : '';
   r.log(
     ERROR,
-    `client intended to send too large chunked body: ${r.httpVersion >= HTTP_2 ? had + announced : `${had}+${announced}`} bytes`,
+    `client intended to send too large ${chunked}body: ${httpVersion === HTTP_2 ? had + announced : `${had}+${announced}`} bytes`,
   );
   return true;
 }

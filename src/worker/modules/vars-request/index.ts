@@ -34,6 +34,10 @@ function contentLength(r: Request): string | undefined {
     return sent;
   }
   const body = r.main.body;
+  if (body !== null && r.main.requestBodyNoBuffering && !body.complete) {
+    // It is passed on as it comes, and nobody knows its length before its end.
+    return body.came >= 0 ? String(body.came) : undefined;
+  }
   if (body !== null && r.chunkedIn) {
     return String(body.length);
   }

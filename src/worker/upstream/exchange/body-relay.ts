@@ -176,6 +176,10 @@ export class BodyRelay implements RequestSender, BodySink {
 
   end(): void {
     this.complete = true;
+    const { body } = this.#u.r;
+    if (body !== null) {
+      body.came = this.#received;
+    }
     if (this.#c !== null) {
       this.#flush();
     }
