@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { startOrigin } from '../support/origin.js';
 import { makePrefix } from '../support/prefix.js';
 import { RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
@@ -66,4 +67,32 @@ t.test('a body in chunks has no length while it is passed on', async (t) => {
   await s.stop();
   t.equal(/<(.*?)>/.exec(asked)?.[1], '', 'a program is not told that there is none');
   t.equal(s.read('lengths.log').trim(), '502 6', 'it has one at its end');
+});
+
+t.test('a subrequest has no part in a body that is passed on', async (t) => {
+  let asked = 0;
+  const origin = await startOrigin(
+    t,
+    ({ target, head, body }) => ({ body: `${target} ${/^content-length: (\d+)/im.exec(head)?.[1] ?? 'none'} ${body.length}\n` }),
+    { onConnection: () => void asked++ },
+  );
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_http_version 1.1; proxy_request_buffering off; add_before_body /before; addition_types *; }
+      location = /before { proxy_pass http://127.0.0.1:${origin.port}; }`),
+  });
+  for (const [framing, first, rest] of [
+    ['Content-Length: 6', 'bod', 'ies'],
+    ['Transfer-Encoding: chunked', '3\r\nbod\r\n', '3\r\nies\r\n0\r\n\r\n'],
+  ] as const) {
+    const before = asked;
+    const client = await RawClient.connect(s.port(0));
+    client.send(`POST /main HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n${first}`);
+    await waitFor(() => asked > before, { what: () => 'the request at the backend' });
+    client.send(rest);
+    const { status, text } = await client.response();
+    t.equal(status, 200, framing);
+    t.match(text, /^\/before (0|none) 0\n\/main \S+ 6\n$/, framing);
+    client.destroy();
+  }
 });

@@ -68,8 +68,9 @@ export function startSubrequest(r: Request, options: SubrequestOptions): Request
   children.count++;
   const sr = new Request(r.clientExchange, r.server, r.head, r, performance.now());
   sr.body = sharedBody(r);
-  sr.contentLength = r.contentLength;
-  sr.chunkedIn = r.chunkedIn;
+  // A body that is passed on as it comes is no other's.
+  sr.contentLength = main.requestBodyNoBuffering ? 0 : r.contentLength;
+  sr.chunkedIn = r.chunkedIn && !main.requestBodyNoBuffering;
   sr.method = options.keepMethod ? r.method : 'GET';
   sr.methodBit = options.keepMethod ? r.methodBit : METHOD.GET;
   sr.httpVersion = r.httpVersion;

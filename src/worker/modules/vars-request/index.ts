@@ -26,7 +26,7 @@ function headerValue(r: Request, suffix: string): string | undefined {
 
 /** What the header says, but not to those who would wait for a body that is lost. */
 function contentLength(r: Request): string | undefined {
-  if (r.main.body?.lost && r.internal && !r.main.logged) {
+  if (r.internal && !r.main.logged && (r.main.body?.lost || (r !== r.main && r.main.requestBodyNoBuffering))) {
     return '0';
   }
   const sent = r.header('content-length');
