@@ -69,13 +69,13 @@ export const between: readonly Rule[] = [
     what: /\$(body_)?bytes_sent$/,
   },
   {
-    name: 'HTTP/1 ends at a malformed request or a broken response',
-    why: 'both end the connection of HTTP/1, and only the stream of HTTP/2',
+    name: 'HTTP/1 ends at a response',
+    why: 'a malformed request, a broken response and one that says so end the connection of HTTP/1, and only the stream of HTTP/2',
     axes: HTTP2,
     when: ({ left, right }) =>
       Number(left.get('responses')) < Number(right.get('responses')) &&
-      (some(left, /: status$/, '400') || some(left, /: complete$/, 'false')),
-    what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^request|^error log$/,
+      (some(left, /: complete$/, 'false') || some(left, /^response \d+: header connection$/, 'close')),
+    what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^requests? |^error log$/,
   },
   {
     name: 'whether a body is seen to be too large before a backend is asked',
@@ -136,7 +136,7 @@ export const between: readonly Rule[] = [
     when: (compared, difference) =>
       leaves(compared.case) &&
       [compared.left, compared.right].some(
-        (seen) => some(seen, /^log \d+: \$status$/, '499') || some(seen, /^log \d+: \$status$/, '400'),
+        (seen) => uses(compared.case, /post_action/) || ['499', '400'].some((status) => some(seen, /^log \d+: \$status$/, status)),
       ) &&
       isOfLeaving(compared, difference, /^(499|400|none)$/),
     what: /./,
