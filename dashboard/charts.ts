@@ -79,7 +79,8 @@ export class Chart {
     this.#plot = new uPlot(
       {
         ...this.#size(),
-        padding: [8, 8, 0, 0],
+        // The last time stands half beside the chart.
+        padding: [8, 26, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: !this.#stacked } },
         scales: {

@@ -32,8 +32,11 @@ export function section(
   return { root: el('section', { id, class: width, 'aria-labelledby': `${id}-title` }, heading, body), note, body };
 }
 
-/** A cell: its text, and how it looks; or an element that shows it. */
-export type Cell = string | { readonly text: string; readonly look?: string } | { readonly key: string; readonly make: () => Node };
+/** A cell: its text, and how it looks; or an element that shows it, made anew when `key` or `mark` is another one. */
+export type Cell =
+  | string
+  | { readonly text: string; readonly look?: string }
+  | { readonly key: string; readonly mark?: string; readonly make: () => Node };
 
 type Rows = readonly (readonly [key: string, cells: readonly Cell[]])[];
 
@@ -162,7 +165,7 @@ export class Table {
   #show(at: HTMLElement, shown: string[], i: number, cell: Cell): void {
     const look = typeof cell === 'object' && 'text' in cell ? (cell.look ?? '') : '';
     const text = typeof cell === 'string' ? cell : 'text' in cell ? cell.text : cell.key;
-    const mark = `${look}\n${text}`;
+    const mark = `${look}\n${text}\n${typeof cell === 'object' && 'make' in cell ? (cell.mark ?? '') : ''}`;
     if (shown[i] === mark) {
       return;
     }

@@ -1,6 +1,6 @@
 // What happened in the window that the page shows: all of its figures are of this one.
 import { span } from './numbers.js';
-import type { Group, Past, Peer, State, Zone } from './types.js';
+import type { Group, Past, Peer, Reason, State, Zone } from './types.js';
 
 /** Counts of a server or of a peer within the window. */
 export interface Row {
@@ -24,7 +24,7 @@ export interface Figures {
   readonly locations: ReadonlyMap<string, Row>;
   /** By the names of their meters. */
   readonly peers: ReadonlyMap<string, Row>;
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+  readonly reasons: readonly Reason[];
   readonly total: Row;
 }
 

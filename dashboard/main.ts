@@ -1,8 +1,11 @@
 import { Chart } from './charts.js';
+import { ConfigurationView } from './configuration.js';
 import { el, filterTables, section, setText } from './dom.js';
 import { Live } from './live.js';
+import { LogView } from './log-view.js';
 import { bytes, count, rate, span, time } from './numbers.js';
 import { statePart, tilesPart } from './overview.js';
+import { currentRoute, Places, type Route, shown } from './routes.js';
 import {
   type Ask,
   cachesPart,
@@ -16,7 +19,7 @@ import {
   zonesPart,
 } from './sections.js';
 import { keyvalsPart, streamServersPart, streamUpstreamsPart } from './stream-sections.js';
-import type { Series, State } from './types.js';
+import type { Configuration, Series, State } from './types.js';
 
 const EVERY = 2000;
 /** Seconds that the charts of what the page has seen are long, at most and at least. */
@@ -144,13 +147,17 @@ const charts = {
 };
 
 const titles = { classes: 'Responses', times: 'Response time', connections: 'Connections', traffic: 'Traffic' } as const;
-main.append(parts[0]!.root, parts[1]!.root);
+const overview = el('div', { class: 'view' });
+const configurationView = new ConfigurationView();
+const logView = new LogView();
+main.append(overview, configurationView.root, logView.root);
+overview.append(parts[0]!.root, parts[1]!.root);
 for (const name of ['classes', 'times', 'connections', 'traffic'] as const) {
   const { root, body } = section(`chart-${name}`, titles[name], 'half');
   body.append(charts[name].root);
-  main.append(root);
+  overview.append(root);
 }
-main.append(...parts.slice(2).map(({ root }) => root));
+overview.append(...parts.slice(2).map(({ root }) => root));
 
 /** Shows what the page has seen itself, or the past: in charts whose axes are as long as the range that was chosen, and in all figures. */
 function show(series: Series): void {
@@ -193,13 +200,40 @@ async function refresh(): Promise<void> {
     byId('about'),
     `${state.version} · up to date ${new Date(state.now).toLocaleTimeString('en-GB')} · loaded ${span(state.now - state.service.loadedAt)} ago`,
   );
-  byId('ranges').hidden = !state.history;
+  byId('views').hidden = !state.config;
+  byId('ranges').hidden = !state.history || route.view !== 'now';
+  if (state.config && (state.service.generation !== loaded || state.service.refusedAt !== refusedAt)) {
+    await refreshConfiguration(state);
+  }
+  if (state.config && route.view === 'log') {
+    await refreshLog();
+  }
   if (range === 0) {
     show(live.series);
   } else if (asked++ % HISTORY_EVERY === 0) {
     await refreshHistory();
   }
   updateParts(state);
+}
+
+/** The configuration is asked for once, and again after each reload, however it went. */
+async function refreshConfiguration({ service, now }: State): Promise<void> {
+  const answer = await fetch('configuration', { cache: 'no-store' });
+  if (!answer.ok) {
+    return;
+  }
+  const configuration: Configuration = await answer.json();
+  [loaded, refusedAt] = [service.generation, service.refusedAt];
+  shown.places = new Places(configuration);
+  configurationView.update(configuration, now);
+  if (route.view === 'configuration') {
+    configurationView.lead(route.what);
+  }
+}
+
+async function refreshLog(): Promise<void> {
+  await logView.refresh();
+  logView.show(find.value, failed.checked);
 }
 
 async function refreshHistory(): Promise<void> {
@@ -218,6 +252,45 @@ async function run(): Promise<void> {
   setTimeout(run, EVERY);
 }
 
+// ---------------------------------------------------------------- views
+
+let route: Route = { view: 'now', what: '' };
+let loaded = 0;
+let refusedAt = 0;
+
+/** Shows the view that the address names, and leads to what it asks for. */
+function follow(): void {
+  const before = route.view;
+  route = currentRoute();
+  overview.hidden = route.view !== 'now';
+  configurationView.root.hidden = route.view !== 'configuration';
+  logView.root.hidden = route.view !== 'log';
+  byId('ranges').hidden = latest?.history !== true || route.view !== 'now';
+  for (const link of byId('views').querySelectorAll('a')) {
+    if (link.dataset['view'] === route.view) {
+      link.setAttribute('aria-current', 'page');
+    } else {
+      link.removeAttribute('aria-current');
+    }
+  }
+  if (route.view === 'configuration') {
+    configurationView.lead(route.what);
+  } else if (route.view === 'log') {
+    find.value = route.what;
+    filterTables(find.value, failed.checked);
+    void refreshLog();
+  } else {
+    if (before === 'log') {
+      find.value = '';
+      filterTables('', failed.checked);
+    }
+    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }
+  if (before !== route.view && route.what === '') {
+    scrollTo(0, 0);
+  }
+}
+
 // ---------------------------------------------------------------- controls
 
 for (const [id, label, seconds] of RANGES) {
@@ -234,6 +307,9 @@ const find = byId('find') as HTMLInputElement;
 const failed = byId('failed') as HTMLInputElement;
 const filter = (): void => {
   filterTables(find.value, failed.checked);
+  if (route.view === 'log') {
+    logView.show(find.value, failed.checked);
+  }
   if (latest !== undefined) {
     updateParts(latest);
   }
@@ -274,4 +350,6 @@ byId('theme').addEventListener('click', () => {
   useTheme(theme);
 });
 
+addEventListener('hashchange', follow);
+follow();
 void run();

@@ -25,7 +25,15 @@ export function statePart(): Part {
       shown = mark;
       root.className = worst;
       setText(heading, text);
-      list.replaceChildren(...problems.map((problem) => el('li', { class: `pill ${problem.look}` }, problem.text)));
+      list.replaceChildren(
+        ...problems.map((problem) =>
+          el(
+            'li',
+            { class: `pill ${problem.look}` },
+            problem.href === undefined ? problem.text : el('a', { href: problem.href }, problem.text),
+          ),
+        ),
+      );
     },
   };
 }

@@ -5,6 +5,8 @@ import type { State } from './types.js';
 export interface Problem {
   readonly look: 'bad' | 'warn';
   readonly text: string;
+  /** Where more is to be seen. */
+  readonly href?: string;
 }
 
 const DAY = 86_400_000;
@@ -46,7 +48,8 @@ export function problemsOf(state: State, live: Live): Problem[] {
   if (state.service.refusedAt > 0) {
     found.push({
       look: 'bad',
-      text: `the last reload, ${span(state.now - state.service.refusedAt)} ago, failed or was refused: the configuration of before serves, the error log says why`,
+      text: `the last reload, ${span(state.now - state.service.refusedAt)} ago, failed or was refused: the configuration of before serves, ${state.config ? 'and here is why' : 'the error log says why'}`,
+      ...(state.config ? { href: '#configuration' } : {}),
     });
   }
   if (state.service.respawned > 0) {

@@ -2,6 +2,7 @@ import { bar, type Cell, el, pill, section, setText, Table } from './dom.js';
 import { type Figures, NOTHING } from './figures.js';
 import type { Live } from './live.js';
 import { bytes, count, percent, quantile, rate, span, time } from './numbers.js';
+import { lineLink, shown } from './routes.js';
 import type { Cache, Group, Limit, Peer, State, Zone } from './types.js';
 
 /** A part of the page. It is shown where it has something to show. */
@@ -63,7 +64,11 @@ export function zonesPart(kind: 'servers' | 'locations'): Part {
 function zoneCells(name: string, zone: Zone, kind: 'servers' | 'locations', figures: Figures): Cell[] {
   const { requests, classes, buckets, received, sent } = figures[kind].get(name) ?? NOTHING;
   return [
-    name,
+    shown.places.cell(
+      name,
+      shown.places.find(kind === 'servers' ? 'server' : 'location', name),
+      kind === 'servers' ? `server: ${name === '_' ? '' : name},` : undefined,
+    ),
     rate(requests / figures.seconds),
     ...(kind === 'servers' ? [grey(zone.processing ?? 0)] : []),
     count(requests),
@@ -86,10 +91,13 @@ export const PEER_LOOKS: { readonly [S in Peer['state']]: readonly ['ok' | 'warn
   down: ['idle', 'down'],
 };
 
+/** So many of those who pass requests on to a group are named. */
+const MOST_USERS = 8;
+
 /** Groups of backends, each with its peers. */
 export function upstreamsPart(ask: Ask): Part {
   const { root, note, body } = section('upstreams', 'Upstreams');
-  const groups = new Map<string, { readonly root: HTMLElement; readonly note: HTMLElement; readonly table: Table }>();
+  const groups = new Map<string, GroupTable>();
   return {
     root,
     update(state, live) {
@@ -98,27 +106,36 @@ export function upstreamsPart(ask: Ask): Part {
       const { figures } = live;
       const peers = all.flatMap(([, group]) => group.peers);
       setText(note, `${peers.filter(({ state: is }) => is === 'up').length} of ${peers.length} servers up, ${figures.name}`);
-      for (const [name, shown] of groups) {
+      for (const [name, table] of groups) {
         if (state.upstreams[name] === undefined) {
-          shown.root.remove();
+          table.root.remove();
           groups.delete(name);
         }
       }
       for (const [name, group] of all) {
-        let shown = groups.get(name);
-        if (shown === undefined) {
-          groups.set(name, (shown = groupTable(name)));
-          body.append(shown.root);
+        let table = groups.get(name);
+        if (table === undefined) {
+          groups.set(name, (table = groupTable(name)));
+          body.append(table.root);
         }
         const idle = group.keepalive > 0 ? `, ${count(group.keepalive)} idle connections` : '';
-        setText(shown.note, `${group.zone === undefined ? 'no zone' : `zone ${group.zone}`}${idle}`);
-        shown.table.update(group.peers.map((peer) => [`${peer.id}`, peerCells(state, figures, name, group, peer, ask)]));
+        setText(table.note, `${group.zone === undefined ? 'no zone' : `zone ${group.zone}`}${idle}`);
+        table.showPlaces();
+        table.table.update(group.peers.map((peer) => [`${peer.id}`, peerCells(state, figures, name, group, peer, ask)]));
       }
     },
   };
 }
 
-function groupTable(name: string): { root: HTMLElement; note: HTMLElement; table: Table } {
+interface GroupTable {
+  readonly root: HTMLElement;
+  readonly note: HTMLElement;
+  readonly table: Table;
+  /** Shows where the group is written, and who passes requests on to it. */
+  showPlaces(): void;
+}
+
+function groupTable(name: string): GroupTable {
   const note = el('span', { class: 'soft' });
   const titles = [
     'Server',
@@ -140,7 +157,30 @@ function groupTable(name: string): { root: HTMLElement; note: HTMLElement; table
     titles.map((title) => ({ title, ...(title === 'State' ? { look: 'text' as const } : {}) })),
     'No servers.',
   );
-  return { root: el('div', {}, el('h3', {}, name, ' ', note), table.root), note, table };
+  const heading = el('span', {}, name);
+  const from = el('span', { class: 'soft' });
+  let known: unknown;
+  const showPlaces = (): void => {
+    const { places } = shown;
+    if (known === places) {
+      return;
+    }
+    known = places;
+    const block = places.find('upstream', name);
+    heading.replaceChildren(block === undefined ? name : lineLink(name, block));
+    from.replaceChildren(
+      ...places
+        .users(name)
+        .slice(0, MOST_USERS)
+        .flatMap(({ server, location }, i) => [
+          i === 0 ? 'from ' : ', ',
+          lineLink(server.zone ?? server.text, server),
+          ' ',
+          lineLink(location.text.replace(/^location /, ''), location),
+        ]),
+    );
+  };
+  return { root: el('div', {}, el('h3', {}, heading, ' ', note, ' ', from), table.root), note, table, showPlaces };
 }
 
 function peerCells(state: State, figures: Figures, group: string, { zone }: Group, peer: Peer, ask: Ask): Cell[] {
@@ -150,7 +190,7 @@ function peerCells(state: State, figures: Figures, group: string, { zone }: Grou
   const { requests, classes, lost, time: milliseconds, buckets } = figures.peers.get(peer.meter) ?? NOTHING;
   const answered = classes.reduce((sum, n) => sum + n, 0);
   return [
-    `${peer.server}${peer.backup ? ' (backup)' : ''}`,
+    shown.places.cell(`${peer.server}${peer.backup ? ' (backup)' : ''}`, undefined, `://${peer.server}`),
     pill(`${word}${since}`, look),
     rate(requests / figures.seconds),
     grey(peer.active),
@@ -385,7 +425,7 @@ export function reasonsPart(): Part {
   const { root, note, body } = section('reasons', 'Why requests failed');
   const table = new Table(
     'Reasons of errors',
-    [{ title: 'Reason', look: 'text wrap' }, { title: 'requests' }],
+    [{ title: 'Reason', look: 'text wrap' }, { title: 'path of the location', look: 'text' }, { title: 'requests' }],
     'No errors of the server itself.',
   );
   body.append(table.root);
@@ -395,7 +435,14 @@ export function reasonsPart(): Part {
       const { reasons, name } = live.figures;
       root.hidden = !history;
       setText(note, `errors that the server itself answered with, ${live.past === undefined ? 'last 5 min' : name}`);
-      table.update(reasons.slice(0, 12).map(({ reason, count: n }) => [reason, [reason, count(n)]]));
+      table.update(
+        reasons.slice(0, 12).map(({ reason, path, count: n }) => {
+          // The log has other words between marks.
+          const parts = reason.split('"');
+          const part = parts[0]!.trim() || parts.sort((a, b) => b.length - a.length)[0];
+          return [`${reason}\n${path}`, [shown.places.cell(reason, undefined, part!.trim()), path, count(n)]];
+        }),
+      );
     },
   };
 }

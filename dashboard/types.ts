@@ -136,6 +136,8 @@ export interface State {
   readonly now: number;
   readonly version: string;
   readonly write: boolean;
+  /** The configuration and the log are shown. */
+  readonly config: boolean;
   readonly workers_configured: number;
   readonly history: boolean;
   readonly service: {
@@ -164,7 +166,7 @@ export interface State {
   readonly resolvers: Named<{ readonly requests: Named<number>; readonly responses: Named<number> }>;
   readonly ssl: { readonly handshakes: number; readonly handshakes_failed: number; readonly session_reuses: number };
   readonly certificates: readonly Certificate[];
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+  readonly reasons: readonly Reason[];
 }
 
 /** What happened in all the time of a chart, by name: rows as the history keeps them. */
@@ -172,7 +174,7 @@ export interface Past {
   readonly seconds: number;
   readonly servers: Named<readonly number[]>;
   readonly peers: Named<readonly number[]>;
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+  readonly reasons: readonly Reason[];
 }
 
 /** Charts of the past; lists have one number an interval. */
@@ -186,4 +188,61 @@ export interface Series {
   readonly connections: number[][];
   readonly received: number[];
   readonly sent: number[];
+}
+
+/** `path`: that of the location, as the configuration has it. */
+export interface Reason {
+  readonly reason: string;
+  readonly path: string;
+  readonly count: number;
+}
+
+/** A block of the configuration. */
+export interface Outlined {
+  readonly text: string;
+  readonly file: string;
+  readonly line: number;
+  readonly zone?: string;
+  readonly upstream?: string;
+  readonly inside: readonly Outlined[];
+}
+
+/** `text` is null for what is too much. */
+export interface Texts {
+  readonly globals: string;
+  readonly files: readonly { readonly path: string; readonly text: string | null }[];
+}
+
+export interface Kept {
+  readonly id: number;
+  readonly entry: string;
+  readonly periods: readonly {
+    readonly from: string;
+    readonly by: string | null;
+    readonly until: string | null;
+    readonly why: string | null;
+  }[];
+}
+
+export interface Configuration extends Texts {
+  readonly entry: string;
+  readonly outline: {
+    readonly servers: readonly Outlined[];
+    readonly upstreams: readonly Outlined[];
+    readonly stream: { readonly servers: readonly Outlined[]; readonly upstreams: readonly Outlined[] };
+  };
+  readonly service: State['service'];
+  readonly history: {
+    readonly serving: number | null;
+    readonly rolledBack: boolean;
+    readonly since: string;
+    readonly by: string | null;
+    readonly reload: {
+      readonly at: string;
+      readonly by: string | null;
+      readonly outcome: 'running' | 'done' | 'refused';
+      readonly text: string;
+    } | null;
+    readonly kept: readonly Kept[];
+  } | null;
 }

@@ -1,4 +1,6 @@
+import type { Snapshot } from '../shared/config/configuration.js';
 import type { NamedFiles } from '../shared/config/named-files.js';
+import type { AskMaster } from '../shared/ipc/messages.js';
 import type { Logger } from '../shared/log/error-log.js';
 import type { LogFiles } from '../shared/log/log-files.js';
 import type { ZoneStore } from '../shared/zone/store.js';
@@ -29,6 +31,9 @@ export interface WorkerEnv {
   readonly confFile: string;
   /** The path of `-e`; the empty text for standard error. */
   readonly errorLogPath: string;
+  /** The configuration's texts, and where they are from. Its named files are not to be shown. */
+  readonly snapshot?: Pick<Snapshot, 'entry' | 'globals' | 'files'>;
+  readonly ask?: AskMaster;
   /** File whose text is shown in place of pages while it exists (`dev_report`). */
   readonly devReport: string | undefined;
   /** `nginx_compatibility on`. */

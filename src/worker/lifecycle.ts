@@ -21,6 +21,7 @@ import { lineOf } from '../shared/text/error-text.js';
 import { setTimer } from '../shared/time/timer.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
+import { Questions } from './questions.js';
 
 /** The signals a worker knows, with what nginx says of them. */
 const SIGNALS = {
@@ -52,6 +53,7 @@ export class Lifecycle {
   /** The sockets that it accepts on from then on. */
   #later: readonly ListenSocket[] = [];
   #observing: NodeJS.Timeout | undefined;
+  readonly #questions = new Questions();
   #quitting = false;
   #exiting = false;
 
@@ -90,6 +92,9 @@ export class Lifecycle {
           break;
         case 'promote':
           this.#promote();
+          break;
+        case 'told':
+          this.#questions.told(message.number, message.text);
       }
     });
   }
@@ -138,6 +143,7 @@ export class Lifecycle {
         process: conf,
         zones: start.zones,
         withoutRing: start.withoutRing,
+        ask: this.#questions.ask,
         secret: start.secret,
         onRing: (on) => sendToMaster({ t: 'ring', on }),
         sockets: this.#sockets,

@@ -58,6 +58,8 @@ export function serve(worker: WorkerProcess): Server {
     confPrefix: worker.snapshot.confPrefix,
     confFile: worker.snapshot.entry,
     errorLogPath: worker.snapshot.errorLog ?? '',
+    snapshot: worker.snapshot,
+    ask: worker.ask,
     devReport: settings.devReport,
     compatible: settings.compatibility,
     store,

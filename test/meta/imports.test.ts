@@ -32,6 +32,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/version.ts',
     'worker/process-settings.ts',
     'worker/orphan.ts',
+    'worker/questions.ts',
     'worker/net/options',
   ],
   ['worker/files', 'worker/lookup', 'worker/resolver', 'worker/http/syntax'],

@@ -1,7 +1,7 @@
 import type { Configuration, LoadOptions } from '../../shared/config/configuration.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { INFO, WARN } from '../../shared/log/level.js';
-import { KeptConfigurations } from './kept.js';
+import { type Kept, KeptConfigurations, type Manifest } from './kept.js';
 import { beginningOf, type ReloadReport, readRecord, type ServiceRecord, writeRecord } from './record.js';
 import { type ReloadRequest, takeRequests } from './requests.js';
 
@@ -38,6 +38,21 @@ export class History {
   /** The number of the configuration that serves; undefined when it is not kept. */
   get serving(): number | undefined {
     return this.#record?.serving ?? undefined;
+  }
+
+  /** What was written down of the one that serves; undefined when nothing is kept. */
+  get record(): ServiceRecord | undefined {
+    return this.#kept === undefined ? undefined : this.#record;
+  }
+
+  /** What is kept, without the texts. */
+  manifests(): Manifest[] {
+    return this.#kept?.all() ?? [];
+  }
+
+  /** One with its texts; undefined when it is not there. */
+  read(id: number): Kept | undefined {
+    return this.#kept?.read(id);
   }
 
   /** It serves by a rollback. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Configuration } from '../../shared/config/configuration.js';
+import type { AskMaster } from '../../shared/ipc/messages.js';
 import type { Serve, Server } from '../../shared/ipc/serve.js';
 import { EMERG, NOTICE, WARN } from '../../shared/log/level.js';
 import { isStandardError, redirectStandardError } from '../../shared/log/standard-error.js';
@@ -12,6 +13,7 @@ import type { Context } from '../cycle/context.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
 import { History } from '../history/history.js';
+import { tellOperator } from '../history/tell.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
 import { onSignals, type Verb } from '../processes/signals.js';
 import { logsToTerminal } from '../processes/terminal.js';
@@ -87,6 +89,12 @@ class SingleProcess {
     this.#pidFile = pidFile;
   }
 
+  /** No other process is asked. */
+  readonly #ask: AskMaster = (question, answer) => {
+    const timer = setImmediate(() => answer(tellOperator(question, this.history, this.#cycle.configuration.errorLogs)));
+    return () => clearImmediate(timer);
+  };
+
   /** Builds the server and opens the sockets; rejects with an Error for the log when that fails. */
   async begin(): Promise<void> {
     onSignals(this.#context.early, (verb, signal) => this.#act(verb, signal));
@@ -112,6 +120,7 @@ class SingleProcess {
       onRing: noOne,
       sockets,
       secret: this.#secret,
+      ask: this.#ask,
       log,
       logFiles,
     };

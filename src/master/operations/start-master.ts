@@ -12,6 +12,7 @@ import type { Context } from '../cycle/context.js';
 import { type Cycle, openCycle } from '../cycle/cycle.js';
 import { removeListeners, socketsOf } from '../cycle/listeners.js';
 import { History } from '../history/history.js';
+import { tellOperator } from '../history/tell.js';
 import { inheritedSockets } from '../processes/inherited.js';
 import { ControlFolder, type Inheritance, inheritFromOrphans } from '../processes/orphans.js';
 import { PidFile, runningInstance } from '../processes/pid-file.js';
@@ -76,9 +77,10 @@ function makeMaster(
 ): Master {
   const { log, name, zones } = context;
   const standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
-  return {
+  const history = new History(log);
+  const master: Master = {
     context,
-    history: new History(log),
+    history,
     cycle,
     candidate: undefined,
     canary: undefined,
@@ -90,6 +92,7 @@ function makeMaster(
       name,
       log,
       standardError,
+      tell: (question) => tellOperator(question, history, master.cycle.configuration.errorLogs),
       onEnd: (ended) => zones.release(ended),
       onRespawn: () => zones.respawned(),
       onPlanUnused: (plan) => zones.retire(plan),
@@ -101,6 +104,7 @@ function makeMaster(
     ending: undefined,
     up: false,
   };
+  return master;
 }
 
 /** Makes this process answer signals, stay, and look like a master. `shared`: others serve on its sockets. */

@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
-import type { Observation, Role } from '../../shared/ipc/messages.js';
+import type { Observation, OperatorQuestion, Role } from '../../shared/ipc/messages.js';
 import { FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
@@ -113,6 +113,8 @@ export interface PoolOptions {
   readonly log: Logger;
   /** Descriptor 2 follows the error log. */
   readonly standardError: boolean;
+  /** Answers what operators want to see, as JSON text. */
+  readonly tell: (question: OperatorQuestion) => string;
   /** A process has ended, however it did. */
   readonly onEnd: (pid: number) => void;
   /** A process that ended by itself is replaced. */
@@ -343,6 +345,8 @@ export class WorkerPool {
         this.#onObserved?.(member.pid, message);
       } else if (message.t === 'ring') {
         member.ring = message.on;
+      } else if (message.t === 'ask') {
+        channel.send({ t: 'told', number: message.number, text: this.#options.tell(message.question) });
       } else {
         member.ready = true;
         member.settle?.();

@@ -55,6 +55,15 @@ export interface Observation {
   readonly times: Float64Array;
 }
 
+/**
+ * What an operator wants to see that only the master may read: the configurations that served, without their secrets; one of them with its
+ * texts, by its number; the last lines of the error log.
+ */
+export type OperatorQuestion = 'history' | 'log' | number;
+
+/** Asks the master. The answer is JSON text, `null` where there is none. Returns what takes the question back. */
+export type AskMaster = (question: OperatorQuestion, answer: (text: string) => void) => () => void;
+
 export type ToWorker =
   | Start
   | { readonly t: 'reopen' | 'terminate' }
@@ -65,7 +74,9 @@ export type ToWorker =
   /** Tells what it has done now, and every so many milliseconds from now on; 0 for no more. */
   | { readonly t: 'observe'; readonly every: number }
   /** The canary may have accepted so many connections since it began. */
-  | { readonly t: 'ration'; readonly accepts: number };
+  | { readonly t: 'ration'; readonly accepts: number }
+  /** What an operator asked for by {@link OperatorQuestion}, as JSON text. */
+  | { readonly t: 'told'; readonly number: number; readonly text: string };
 
 export type ToMaster =
   /** The process listens to messages now; what node:cluster gets before that is lost. */
@@ -75,6 +86,7 @@ export type ToMaster =
   /** The process begins to use io_uring, of which it may die; or there is none for it. */
   | { readonly t: 'ring'; readonly on: boolean }
   | ({ readonly t: 'observed' } & Observation)
+  | { readonly t: 'ask'; readonly number: number; readonly question: OperatorQuestion }
   /** The process cannot do its work and ends; the message is for the error log, level emerg. */
   | { readonly t: 'failed'; readonly message: string };
 

@@ -3,7 +3,7 @@ import type { Logger } from '../log/error-log.js';
 import type { LogFiles } from '../log/log-files.js';
 import type { ListenSocket } from '../net/listen-socket.js';
 import type { ZonePlan } from '../zone/plan.js';
-import type { Observation } from './messages.js';
+import type { AskMaster, Observation } from './messages.js';
 
 /** What the process gives to the server that runs in it. */
 export interface WorkerProcess {
@@ -22,6 +22,7 @@ export interface WorkerProcess {
   readonly sockets: readonly ListenSocket[];
   /** What all processes of one master know, and nobody else: 32 bytes in hexadecimal. */
   readonly secret: string;
+  readonly ask: AskMaster;
   /** The log of the main context. */
   readonly log: Logger;
   readonly logFiles: LogFiles;

@@ -1,6 +1,7 @@
 import type { StatusHistory } from './history.js';
 import { COARSE, FINE } from './history.js';
 import { join, quantiles, type Sample, SERVER_TIMES } from './history-sample.js';
+import { partsOfReason } from './reason-name.js';
 import { utf8 } from './source.js';
 
 /** What charts show of a range: one list a series, one number an interval. Times are milliseconds, rates are per second. */
@@ -63,15 +64,27 @@ export function pastOf(history: StatusHistory, range: number, now: number): obje
   };
 }
 
+/** How many requests failed for a reason, in the location with this path; empty where none was chosen. */
+export interface ReasonCount {
+  readonly reason: string;
+  readonly path: string;
+  readonly count: number;
+}
+
 /** Why requests failed since a time, the commonest reason first. */
-export function reasonsSince(history: StatusHistory, from: number): { readonly reason: string; readonly count: number }[] {
+export function reasonsSince(history: StatusHistory, from: number): ReasonCount[] {
   const counts = new Map<string, number>();
   for (const [, { reasons }] of history.read(FINE, from)) {
     for (const [reason, [n]] of Object.entries(reasons)) {
       counts.set(reason, (counts.get(reason) ?? 0) + n!);
     }
   }
-  return [...counts].map(([reason, count]) => ({ reason: utf8(reason), count })).sort((a, b) => b.count - a.count);
+  return [...counts]
+    .map(([name, count]) => {
+      const [reason, path] = partsOfReason(utf8(name));
+      return { reason, path, count };
+    })
+    .sort((a, b) => b.count - a.count);
 }
 
 function byName<T>(

@@ -12,6 +12,8 @@ import { pastOf, seriesOf } from '../../status/history-series.js';
 import type { StatusSource } from '../../status/source.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { makeChange } from './changes.js';
+import { ConfigurationPages } from './configuration.js';
+import type { Outline } from './outline.js';
 import { dashboardPage } from './page.js';
 import { stateText } from './state.js';
 
@@ -19,8 +21,16 @@ import { stateText } from './state.js';
 const MARK = 'x-sluice-dashboard';
 const LONGEST_RANGE = 24 * 3600;
 
+/** What a location with `dashboard` offers. */
+export interface DashboardOptions {
+  readonly write: boolean;
+  /** The outline of the configuration, where it is shown. */
+  readonly outline: Outline | undefined;
+}
+
 /** Builds the handler of a location with `dashboard`. */
-export function serveDashboard(write: boolean, source: StatusSource, location: LocationRuntime): PhaseHandler {
+export function serveDashboard({ write, outline }: DashboardOptions, source: StatusSource, location: LocationRuntime): PhaseHandler {
+  const configuration = outline === undefined ? undefined : new ConfigurationPages(source, outline, sendJson);
   const access = new OperatorAccess('the dashboard', location.server);
   // Read while the process may read everything.
   const page = dashboardPage();
@@ -34,14 +44,16 @@ export function serveDashboard(write: boolean, source: StatusSource, location: L
       return r.uri.endsWith('/') ? sendPage(r, page) : toFolder(r);
     }
     if (path === 'state') {
-      const giveUp = source.env.zones.counters.settle(source.env.workers, () => r.resume(sendJson(r, stateText(source, write))));
+      const giveUp = source.env.zones.counters.settle(source.env.workers, () =>
+        r.resume(sendJson(r, stateText(source, { write, config: outline !== undefined }))),
+      );
       r.onFinish(giveUp);
       return AGAIN;
     }
     if (path === 'history') {
       return sendJson(r, historyText(r));
     }
-    return 404;
+    return configuration?.answer(r, path) ?? 404;
   };
   return (r) => {
     const reading = (r.methodBit & (METHOD.GET | METHOD.HEAD)) !== 0;

@@ -1,11 +1,12 @@
+import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
 import { historyOf, StatusHistory } from '../../status/history.js';
-import { writeParameter } from '../../status/write-parameter.js';
 import { serveDashboard } from './handler.js';
+import { outlineOf } from './outline.js';
 
 /** The name of the file in the folder of `status_history`. */
 const FILE = 'history.sqlite';
@@ -38,15 +39,23 @@ const mainScope = defineScope<{ path: string | undefined; shown: boolean }>({
   },
 });
 
-const scope = defineScope<{ write: boolean }>({
-  fields: { write: own(false) },
+const scope = defineScope<{ write: boolean; config: Block | undefined }>({
+  // The whole configuration, where it is shown.
+  fields: { write: own(false), config: own<Block | undefined>(undefined) },
   directives: {
-    // Ours. Syntax: dashboard [write=on|off];
+    // Ours. Syntax: dashboard [write=on|off] [config=on|off];
     dashboard: {
       in: In.LOCATION,
-      args: [0, 1],
-      set(conf, _node, ctx) {
-        conf.write = writeParameter(ctx);
+      args: [0, 1, 2],
+      set(conf, node, ctx) {
+        for (const [arg, parameter] of node.args.entries()) {
+          const [, name, value] = /^(write|config)=(on|off)$/.exec(parameter) ?? ctx.fail(`invalid parameter "${parameter}"`, { arg });
+          if (name === 'write') {
+            conf.write = value === 'on';
+          } else {
+            conf.config = value === 'on' ? rootOf(ctx.block) : undefined;
+          }
+        }
         ctx.conf(mainScope).shown = true;
         claimContent(ctx, 'dashboard');
         (ctx.block.info as LocationInfo).autoRedirect = true;
@@ -55,12 +64,17 @@ const scope = defineScope<{ write: boolean }>({
   },
 });
 
+function rootOf(block: Block): Block {
+  return block.parent === undefined ? block : rootOf(block.parent);
+}
+
 /** Serves a page that shows what the server does now, and did in the last day. */
 export const dashboardModule = defineModule({
   name: 'dashboard',
   main: mainScope,
   location: scope,
-  handler: ({ write }, env, location) => serveDashboard(write, { http: location.server.http, env }, location),
+  handler: ({ write, config }, env, location) =>
+    serveDashboard({ write, outline: config === undefined ? undefined : outlineOf(config) }, { http: location.server.http, env }, location),
   installMain({ path, shown }, http, env) {
     if (!shown) {
       return;

@@ -16,7 +16,7 @@ const MINUTES_OF_REASONS = 5;
 const MOST_PAIRS = 50;
 
 /** All that the page shows but the charts of the past: one JSON document. */
-export function stateText(source: StatusSource, write: boolean): string {
+export function stateText(source: StatusSource, { write, config }: { readonly write: boolean; readonly config: boolean }): string {
   const { http, env } = source;
   const api = (path: string): unknown => answerApi(source, { method: 'GET', path: `9/${path}`, fields: undefined, write: false })!.body;
   const now = Date.now();
@@ -25,6 +25,7 @@ export function stateText(source: StatusSource, write: boolean): string {
     now,
     version: SERVER_VERSION,
     write,
+    config,
     workers_configured: env.workers,
     history: history !== undefined,
     service: serviceObject(source),

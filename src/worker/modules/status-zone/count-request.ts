@@ -1,10 +1,11 @@
 import { COUNTED_METHODS, reasonKind, ZONE } from '../../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { countUse } from '../../cache/count-use.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
+import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
+import { reasonName } from '../../status/reason-name.js';
 import { DECLINED, OK } from '../../task/codes.js';
 import { commonReason } from './common-reason.js';
 
@@ -52,10 +53,24 @@ export function countRequests(server: Meter | null, location: Meter | null, http
       countUse(r);
     }
     if (r.reason !== '') {
-      http.meters?.meter(reasonKind, commonReason(r.reason)).count(0);
+      http.meters?.meter(reasonKind, reasonName(commonReason(r.reason), pathOf(r.location))).count(0);
     }
     return OK;
   };
+}
+
+/** The location's path, as the configuration has it: what clients ask for is not among the figures. Empty outside of locations. */
+function pathOf({ info, parent }: LocationRuntime): string {
+  switch (info.kind) {
+    case 'root':
+      return '';
+    case 'nameless':
+      return parent === undefined ? '' : pathOf(parent);
+    case 'regex':
+      return `~ ${info.name}`;
+    default:
+      return info.name;
+  }
 }
 
 function count(meter: Meter, r: Request, ms: number): void {
