@@ -13,7 +13,7 @@ const LONGEST = 80_000;
 const IDLE = 1000;
 /** So many bytes of new code mean that the compilers were at work. */
 const CODE = 256 * 1024;
-/** A collection of a larger heap would take too long. */
+/** A collection of a larger heap would take too long for who answers requests. */
 const SMALL_HEAP = 64 * 1024 * 1024;
 /** So much work that a collection is worth it, once nothing more is asked. */
 const MUCH_WORK = 10_000;
@@ -50,7 +50,8 @@ class SpareMemory {
     this.#looked = now;
     this.#done = work;
     this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
-    const collects = idle && work - this.#collectedAt >= MUCH_WORK && getHeapStatistics().total_physical_size < SMALL_HEAP;
+    const small = this.#forgets || getHeapStatistics().total_physical_size < SMALL_HEAP;
+    const collects = idle && work - this.#collectedAt >= MUCH_WORK && small;
     if (collects) {
       this.#collectedAt = work;
       // Lets go of the memory where garbage was, too.
