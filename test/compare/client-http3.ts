@@ -5,9 +5,10 @@ import type { Conversation, Over, Received, Watch } from './client.js';
 
 /** Bytes of a stream in one packet. */
 const PIECE = 1100;
-/** Milliseconds after which a handshake begins anew, and a request that nobody answers is sent again: datagrams get lost. */
+/** Milliseconds after which a handshake begins anew, the first time, and a request that nobody answers is sent again: datagrams get lost. */
 const AGAIN = 1500;
-const HANDSHAKES = 8;
+/** Each has twice as long as the one before. */
+const HANDSHAKES = 6;
 
 const [STREAM, FIN] = [0x0e, 0x01];
 const [HEADERS, DATA, SETTINGS, CONTROL] = [1, 0, 4, 0];
@@ -51,7 +52,7 @@ export async function overHttp3(
 async function connect(port: number): Promise<QuicClient> {
   for (let tries = 0; tries < HANDSHAKES; tries++) {
     const client = await QuicClient.open(port, { protocol: 'h3' });
-    if (await within(client, AGAIN, () => client.confirmed)) {
+    if (await within(client, AGAIN << tries, () => client.confirmed)) {
       return client;
     }
     client.close();
