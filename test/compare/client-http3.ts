@@ -5,7 +5,9 @@ import type { Conversation, Over, Received, Watch } from './client.js';
 
 /** Bytes of a stream in one packet. */
 const PIECE = 1100;
-/** Milliseconds after which a handshake begins anew, the first time, and a request that nobody answers is sent again: datagrams get lost. */
+/**
+ * Milliseconds after which a handshake begins anew, the first time, and a request that nobody answers is sent again: datagrams get lost.
+ */
 const AGAIN = 1500;
 /** Each has twice as long as the one before. */
 const HANDSHAKES = 6;

@@ -210,7 +210,8 @@ function bind(): Bound {
 }
 
 /**
- * Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data; `sessions`: tickets name sessions that
+ * Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data; `sessions`: tickets name sessions
+ * that
  * {@link HandshakeSettings.sessions} keeps.
  */
 export function prepareQuicContext(context: number, early: boolean, sessions = false): void {
