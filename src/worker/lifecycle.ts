@@ -150,7 +150,7 @@ export class Lifecycle {
         log: this.#log,
         logFiles: this.#logFiles,
       });
-      giveSpareMemoryBack(() => server.observe?.().requests ?? 0);
+      giveSpareMemoryBack(() => server.observe?.().requests ?? 0, role !== 'worker');
       dropRights(conf, this.#log);
       applyAffinity(conf, slot, this.#log);
       enterDirectory(conf, this.#log);

@@ -65,7 +65,7 @@ export async function startMaster(context: Context, configuration: Configuration
   master.up = true;
   zones.ready();
   options.ready();
-  giveSpareMemoryBack(() => 0);
+  giveSpareMemoryBack(() => 0, true);
   return undefined;
 }
 

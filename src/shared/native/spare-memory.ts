@@ -1,9 +1,10 @@
 // Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's
 // compilers leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
-import { getHeapCodeStatistics, getHeapStatistics } from 'node:v8';
+import { getHeapCodeStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { garbageCollector } from '../system/garbage.js';
 import { setTimer } from '../time/timer.js';
 import { loadLibrary } from './native.js';
+import { programPages } from './program-pages.js';
 
 /** What has been done when the first look is taken, in milliseconds after the start. */
 const FIRST_LOOK = 1500;
@@ -15,19 +16,23 @@ const IDLE = 1000;
 const CODE = 256 * 1024;
 /** A collection of a larger heap would take too long for who answers requests. */
 const SMALL_HEAP = 64 * 1024 * 1024;
+/** V8's own number of collections after which it forgets what it compiled of a function that nobody has called. */
+const OLD_AGE = 6;
 /** So much work that a collection is worth it, once nothing more is asked. */
 const MUCH_WORK = 10_000;
 
 /**
  * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's
  * after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
+ * `forgets`: what the process has compiled goes too, since it may take its time when it has something to do.
  */
-export function giveSpareMemoryBack(work: () => number): void {
-  new SpareMemory(work).begin();
+export function giveSpareMemoryBack(work: () => number, forgets = false): void {
+  new SpareMemory(work, forgets).begin();
 }
 
 class SpareMemory {
   readonly #work: () => number;
+  readonly #forgets: boolean;
   readonly #trim = loadTrim();
   #done = 0;
   #looked = performance.now();
@@ -35,8 +40,9 @@ class SpareMemory {
   #code = codeSize();
   #interval = SHORTEST;
 
-  constructor(work: () => number) {
+  constructor(work: () => number, forgets: boolean) {
     this.#work = work;
+    this.#forgets = forgets;
   }
 
   begin(): void {
@@ -54,8 +60,9 @@ class SpareMemory {
     const collects = idle && work - this.#collectedAt >= MUCH_WORK && small;
     if (collects) {
       this.#collectedAt = work;
-      // Lets go of the memory where garbage was, too.
-      garbageCollector()({ type: 'major', flavor: 'last-resort' });
+      const letGo = programPages();
+      collectAll(this.#forgets);
+      letGo();
     }
     const code = codeSize();
     if (collects || code - this.#code > CODE) {
@@ -64,6 +71,19 @@ class SpareMemory {
     this.#code = collects ? code : Math.max(code, this.#code);
     setTimer(this.#look, this.#interval).unref();
   };
+}
+
+/** Collects garbage, and lets go of the memory where it was. `forgets`: also of compiled functions that nobody calls meanwhile. */
+function collectAll(forgets: boolean): void {
+  const collect = garbageCollector();
+  if (!forgets) {
+    collect({ type: 'major', flavor: 'last-resort' });
+    return;
+  }
+  setFlagsFromString('--bytecode-old-age=1');
+  collect({ type: 'major', flavor: 'last-resort' });
+  collect({ type: 'major', flavor: 'last-resort' });
+  setFlagsFromString(`--bytecode-old-age=${OLD_AGE}`);
 }
 
 function codeSize(): number {
