@@ -175,3 +175,21 @@ t.test('purges and fills all at once', { skip }, async (t) => {
   await Promise.all(noise);
   await waitFor(async () => (await status(s, '/')) === 'HIT');
 });
+
+t.test('a page for the answer to a purge is no purge, and a purge may come by error_page', { skip }, async (t) => {
+  const origin = await startOrigin(t, () => ({ headers: { 'Cache-Control': 'max-age=600' }, body: 'page' }));
+  const s = await startCache(t, origin, {
+    location: 'error_page 404 /missing.html;',
+    more: `location /sent/ { if ($request_method = PURGE) { return 418; } PASS error_page 418 = @purge; }
+      location @purge { PASS proxy_cache_purge $purge; }`,
+  });
+  await httpGet(s, '/missing.html');
+  const answer = await http(s, requestText('PURGE', '/nothing', { Connection: 'close' }));
+  t.match(answer, { status: 404, text: 'page' });
+  t.equal(answer.header('x-status'), 'HIT');
+  t.equal(files(s).length, 1, 'the page stays');
+  await httpGet(s, '/sent/a');
+  t.equal(await purge(s, '/sent/a'), 204);
+  t.equal(await purge(s, '/missing.html'), 204);
+  t.equal(files(s).length, 0);
+});

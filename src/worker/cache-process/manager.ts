@@ -18,7 +18,8 @@ const LONGEST = 10_000;
 const SHORTEST = 500;
 /** An index that nobody has filled for so long (milliseconds) is filled by the manager: its zone was lost. */
 const UNLOADED = 60_000;
-/** Where nobody asked for a purger, purges are looked at that a worker has not ended for so long (milliseconds). */
+/** A purger helps with a purge that its maker has not ended for so long (milliseconds); where nobody asked for one, after longer. */
+const HELPS_AFTER = 1000;
 const PATIENCE = 5000;
 /** What `purger=on` has by default. */
 const DEFAULT_PACE: Pace = { files: 10, sleep: 50, threshold: 50 };
@@ -119,7 +120,7 @@ function untilNext(cache: DiskCache, size: number): number {
 function sweep(cache: DiskCache): Step {
   const { index } = cache;
   const pace = index.def.purger ?? DEFAULT_PACE;
-  const patience = index.def.purger === undefined ? PATIENCE : 0;
+  const patience = index.def.purger === undefined ? PATIENCE : HELPS_AFTER;
   let known: Purge | undefined;
   let since = 0;
   let work: PurgeWork | undefined;

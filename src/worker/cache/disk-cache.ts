@@ -225,6 +225,14 @@ export class DiskCache implements TickTask {
     if (bytes === undefined || bytes.length !== entry.bodyStart || this.purgedSince(header.key, tags, asked) !== 'no') {
       return;
     }
+    this.index.marks.unlessPurged(header.key, tags, asked, 'no', () => this.#writeHeader(entry, bytes, asked));
+    // One that was made in this very moment has perhaps looked at the file before.
+    if (this.purgedSince(header.key, tags, asked) !== 'no') {
+      this.purgeEntry(entry.path.slice(-32), [{ what: 'key', text: header.key, soft: true, at: Date.now() }], false);
+    }
+  }
+
+  #writeHeader(entry: Entry, bytes: Buffer, asked: number): void {
     try {
       const fd = openSync(fsPath(entry.path), 'r+');
       try {
@@ -242,10 +250,6 @@ export class DiskCache implements TickTask {
       if (errnoCode(error) !== 'ENOENT') {
         this.#log.log(CRIT, `open() "${entry.path}" failed (${errnoText(error)})`);
       }
-    }
-    // One that was made in this very moment has perhaps looked at the file before.
-    if (this.purgedSince(header.key, tags, asked) !== 'no') {
-      this.purgeEntry(entry.path.slice(-32), [{ what: 'key', text: header.key, soft: true, at: Date.now() }], false);
     }
   }
 

@@ -135,11 +135,6 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     use.foreseen = true;
     return;
   }
-  const purged = use.disk!.purgedSince(use.key, use.tags, use.askedAt);
-  if (purged !== 'no') {
-    use.reason = 'purged meanwhile';
-    return;
-  }
   const writer = writerOf(u, use, {
     key: use.key,
     validUntil: use.validUntil,
@@ -157,18 +152,35 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     lines: [],
     tags: joinTags(use.tags),
   });
-  const size = writer.commit('no', use.disk!.madeAt(use.askedAt));
-  if (size === 0) {
-    return;
-  }
-  use.stored = true;
-  noteStored(use, size);
+  keep(use, writer);
 }
 
-/** Notes in the index that a file is there, of so many bytes. */
-export function noteStored(use: CacheUse, bytes: number): void {
-  const { hash, key, tags } = use;
+/**
+ * Ends the writing of a response: its file gets its place, and the index hears of it, unless it was purged meanwhile. The lock is given
+ * back if it is kept. Returns whether it is.
+ */
+export function keep(use: CacheUse, writer: CacheWriter): boolean {
+  const { hash, key, tags, askedAt } = use;
+  const disk = use.disk!;
+  const purged = disk.purgedSince(key, tags, askedAt);
+  if (purged !== 'no') {
+    use.reason = 'purged meanwhile';
+  }
+  const size = writer.complete(purged, disk.madeAt(askedAt));
+  if (size === 0) {
+    return false;
+  }
+  let moved = false;
+  disk.index.marks.unlessPurged(key, tags, askedAt, purged, () => {
+    moved = writer.move();
+  });
+  if (!moved) {
+    writer.abort();
+    return false;
+  }
+  use.stored = true;
   const main = hash === use.main ? null : use.main;
-  use.disk!.stored({ hash, key, main, size: diskSize(bytes), tags }, use.askedAt, use.lockHash, use.lockId);
+  disk.stored({ hash, key, main, size: diskSize(size), tags }, askedAt, use.lockHash, use.lockId);
   use.lockId = 0;
+  return true;
 }

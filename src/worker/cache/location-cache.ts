@@ -21,7 +21,7 @@ import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
 import { countUse } from './count-use.js';
 import type { Entry } from './entry.js';
-import { noteStored, startFill, storeError } from './fill.js';
+import { keep, startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
 import { FillJob, RefreshJob } from './lock-jobs.js';
@@ -52,7 +52,7 @@ export class LocationCache implements ResponseCache {
   lookup(u: UpstreamRequest): Result {
     const { r } = u;
     const { conf } = this;
-    const purge = conf.cachePurge === null ? 'no' : testPurge(r, conf.cachePurge);
+    const purge = conf.cachePurge === null || r.purged ? 'no' : testPurge(r, conf.cachePurge);
     if (purge === 'forbidden') {
       return 403;
     }
@@ -448,18 +448,11 @@ export class LocationCache implements ResponseCache {
     if (u.r.debugging) {
       u.r.log(DEBUG, `http file cache update: "${use.key}"`);
     }
-    const purged = use.disk!.purgedSince(use.key, use.tags, use.askedAt);
-    const size = writer.commit(purged, use.disk!.madeAt(use.askedAt));
-    if (purged !== 'no') {
-      use.reason = 'purged meanwhile';
-    }
-    if (size === 0) {
+    if (keep(use, writer)) {
+      use.written = writer.length;
+    } else {
       use.unlock();
-      return;
     }
-    use.stored = true;
-    use.written = writer.length;
-    noteStored(use, size);
   }
 
   // nginx: the cache part of ngx_http_upstream_finalize_request.

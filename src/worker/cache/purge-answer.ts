@@ -32,6 +32,7 @@ export function purgeAndAnswer(r: Request, disk: DiskCache, key: string, answer:
     r.log(ERROR, 'the tags to purge are too many or too long, or there are none');
     return 400;
   }
+  r.purged = true;
   if (r.debugging) {
     r.log(DEBUG, `http file cache purge: ${wishesText(wishes)}`);
   }

@@ -35,7 +35,11 @@ export function purgeFile(path: string, purges: readonly Purge[], older: boolean
   const native = fsPath(path);
   let fd: number;
   try {
-    fd = purges.some(({ soft }) => soft) && !keeps ? openSync(native, CHANGED) : openSync(native, constants.O_RDONLY | LOOKED_AT);
+    if (purges.some(({ soft }) => soft) && !keeps) {
+      fd = openSync(native, CHANGED);
+    } else {
+      fd = openSync(native, constants.O_RDONLY | LOOKED_AT);
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ELOOP') {

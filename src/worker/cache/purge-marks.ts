@@ -1,9 +1,15 @@
 import type { Sql, Statement } from '../../shared/zone/kind.js';
+import { preciseMs } from '../../shared/zone/monotonic.js';
+import { nowPatiently } from '../../shared/zone/patience.js';
 import { md5Hex } from '../digest/md5.js';
 import type { Purge } from './purge-text.js';
 
 /** So many purges are remembered for responses that are on their way. */
 const KEPT = 4096;
+/** So long (milliseconds) after a purge others are expected. */
+const RECENT_MS = 60_000;
+/** So often, a millisecond apart, a zone is tried that another process holds. */
+const TRIES = 3;
 
 // `at` is in milliseconds of the machine's monotonic clock. Keys stand here by their digests. `latest` is the latest purge, `unknown` the
 // latest of those that are not remembered any more.
@@ -32,6 +38,8 @@ const kindOf = (purge: Pick<Purge, 'what' | 'soft'>): string => (purge.soft ? `s
  * it were new. Operations but those named "read" run inside a transaction.
  */
 export class PurgeMarks {
+  /** The latest purge that this process has seen. */
+  #seen = 0;
   readonly #sql: Sql;
   readonly #note: Statement<never>;
   readonly #newest: Statement<number>;
@@ -86,6 +94,7 @@ export class PurgeMarks {
   /** What was purged of an entry with these tags since it was asked for. Within a transaction, or read. */
   since(key: string, tags: readonly string[], asked: number): Purged {
     const [latest, unknown] = this.#state.one();
+    this.#seen = latest;
     if (latest < asked) {
       return 'no';
     }
@@ -109,6 +118,24 @@ export class PurgeMarks {
   /** The same outside of a transaction. */
   readSince(key: string, tags: readonly string[], asked: number): Purged {
     return this.#sql.read(() => this.since(key, tags, asked)) ?? 'no';
+  }
+
+  /**
+   * Does something with files if no more was purged of an entry since it was asked for than was just read. While purges come, none comes
+   * between the look and the work, so that nobody sees what was asked for before it; the first one after a while may, and whoever notes the
+   * file finds it.
+   */
+  unlessPurged(key: string, tags: readonly string[], asked: number, known: Purged, work: () => void): void {
+    let done = false;
+    const look = (): void => {
+      if (!done && this.since(key, tags, asked) === known) {
+        done = true;
+        work();
+      }
+    };
+    if (preciseMs() - this.#seen > RECENT_MS || !nowPatiently(this.#sql, look, TRIES)) {
+      work();
+    }
   }
 
   /** How often was purged in each way. Read. */

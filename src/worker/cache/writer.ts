@@ -79,10 +79,10 @@ export class CacheWriter implements BodyTee {
   }
 
   /**
-   * Completes the file and moves it to its place. Returns its size, 0 when that failed. `purged`: what was purged meanwhile; `made`: the
+   * Completes the file, which is still to be moved. Returns its size, 0 when that failed. `purged`: what was purged meanwhile; `made`: the
    * seconds since 1970 that the file shows, where they matter.
    */
-  commit(purged: Purged, made: number | undefined): number {
+  complete(purged: Purged, made: number | undefined): number {
     if (purged === 'hard') {
       this.abort();
     }
@@ -121,9 +121,13 @@ export class CacheWriter implements BodyTee {
       }
       this.#fd = -1;
       closeSync(fd);
-      this.#move();
     });
     return done ? header.length + this.#length + table.length : 0;
+  }
+
+  /** Moves the complete file to its place. Returns whether that worked. */
+  move(): boolean {
+    return !this.#failed && this.#attempt(() => this.#move());
   }
 
   /** Drops what was written. */

@@ -93,6 +93,8 @@ export class Request implements ClientTask {
   internal = false;
   /** `error_page` led here. */
   errorPage = false;
+  /** It has purged a cache: what answers it is no purge, though the condition may still hold. */
+  purged = false;
   /** The response is over and `post_action` runs: nothing is sent any more. */
   postAction = false;
   /** Status that `error_page` answers with instead of the handler's own. nginx: r->err_status. */
