@@ -7,6 +7,7 @@ import { DOWN, DRAINING, defaultPeerOptions, type Peer, UP } from '../upstream/b
 import { FIRST_RESOLVED_ID } from '../upstream/group/dynamic-server.js';
 import type { UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
+import { REMOVED } from '../upstream/group/server-changes.js';
 import { type Answer, ApiRefusal, type Question } from './api-question.js';
 import { changePeer, downOf, type PeerChange } from './peer-changes.js';
 import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
@@ -30,7 +31,8 @@ export function answerServers(source: StatusSource, question: Question, path: st
   return runtime === undefined ? undefined : answer(runtime, question, match![2]!, match![3]);
 }
 
-function answer(runtime: ProtocolRuntime, { method, write, body }: Question, name: string, item: string | undefined): Answer {
+function answer(runtime: ProtocolRuntime, question: Question, name: string, item: string | undefined): Answer {
+  const { method, write, body } = question;
   const ofStream = runtime.peerKind === streamPeerKind;
   const group = groupsOf(runtime).all.find((each) => each.set !== undefined && groupName(each) === name);
   if (group === undefined) {
@@ -47,20 +49,52 @@ function answer(runtime: ProtocolRuntime, { method, write, body }: Question, nam
   if (!write || (method === 'POST') !== (peer === undefined)) {
     throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
   }
+  const before = peer?.name;
+  const did = change(group, peer, method, body, ofStream);
+  tellFleet(runtime, group, before, (did.body as { readonly id?: number }).id, ofStream);
+  return did;
+}
+
+function change(group: UpstreamGroup, peer: Peer | undefined, method: string, body: string | undefined, ofStream: boolean): Answer {
   switch (method) {
     case 'POST':
-      return add(group, fieldsOf(body), ofStream);
+      return addServer(group, fieldsOf(body), ofStream);
     case 'PATCH': {
       const fields = fieldsOf(body);
       const did = `changes ${told(group, peer!)}: ${textOf(fields)}`;
-      return { status: 200, body: serverObject(group, patch(group, peer!, fields, ofStream), ofStream), did };
+      return { status: 200, body: serverObject(group, changeServer(group, peer!, fields, ofStream), ofStream), did };
     }
     case 'DELETE':
-      remove(group, peer!);
+      removeServer(group, peer!);
       return { status: 200, body: serversOf(group, ofStream), did: `removes ${told(group, peer!)}` };
     default:
       throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
   }
+}
+
+/** Notes what has become of a server, for the other machines: `before` is its address, `id` what it is called now, if it is there. */
+function tellFleet(
+  runtime: ProtocolRuntime,
+  group: UpstreamGroup,
+  before: string | undefined,
+  id: number | undefined,
+  ofStream: boolean,
+): void {
+  if (group.changes === undefined) {
+    return;
+  }
+  const peer = id === undefined ? undefined : peersOf(group).find((each) => each.id === id);
+  const key = (name: string): string => `${group.name}\n${name}`;
+  const notes: [key: string, text: string][] = [];
+  if (before !== undefined && before !== peer?.name) {
+    notes.push([key(before), REMOVED]);
+  }
+  if (peer !== undefined) {
+    // Each is written out, so that the others need to know nothing of what it was.
+    const { drain = false, ...shown } = serverObject(group, peer, ofStream) as { readonly drain?: boolean };
+    notes.push([key(peer.name), JSON.stringify({ ...shown, ...(drain ? { drain } : {}), added: peer.added })]);
+  }
+  runtime.env.zones.open(group.changes).note(notes);
 }
 
 const told = ({ name }: UpstreamGroup, peer: Peer): string => `server ${peer.name} of upstream "${name}"`;
@@ -68,7 +102,7 @@ const told = ({ name }: UpstreamGroup, peer: Peer): string => `server ${peer.nam
 /** What a request said, for the log. */
 const textOf = (fields: Fields): string => latin1(JSON.stringify(fields)).slice(0, LONGEST_TEXT);
 
-const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
+export const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
 const serversOf = (group: UpstreamGroup, ofStream: boolean): object[] => peersOf(group).map((peer) => serverObject(group, peer, ofStream));
 
 function peerOf(group: UpstreamGroup, item: string): Peer {
@@ -98,7 +132,7 @@ function serverObject(group: UpstreamGroup, peer: Peer, ofStream: boolean): obje
   };
 }
 
-function fieldsOf(body: string | undefined): Fields {
+export function fieldsOf(body: string | undefined): Fields {
   let fields: unknown;
   try {
     fields = JSON.parse(body ?? '');
@@ -190,7 +224,8 @@ function refuseSecond(group: UpstreamGroup, name: string): void {
 
 const isBackup = ({ set }: UpstreamGroup, peer: Peer): boolean => set!.backup?.peers.includes(peer) ?? false;
 
-function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
+/** Adds a server. */
+export function addServer(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
   const { backup = false } = fields;
   const place = placeOf(fields.server, ofStream);
   const route = routeOf(fields);
@@ -214,7 +249,7 @@ function add(group: UpstreamGroup, fields: Fields, ofStream: boolean): Answer {
 const nextSerial = ({ last }: Membership): number => Math.max(FIRST_ADDED_ID, last + 1);
 
 /** Changes a server; returns the peer that it is then: another address or route makes another one, with the same id. */
-function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boolean): Peer {
+export function changeServer(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boolean): Peer {
   const change = changeOf(fields, ofStream);
   const backup = isBackup(group, peer);
   if (fields.backup !== undefined && boolean(fields.backup, 'backup') !== backup) {
@@ -255,7 +290,8 @@ function patch(group: UpstreamGroup, peer: Peer, fields: Fields, ofStream: boole
   return peerOf(group, String(peer.id));
 }
 
-function remove(group: UpstreamGroup, peer: Peer): void {
+/** Takes a server away. */
+export function removeServer(group: UpstreamGroup, peer: Peer): void {
   if (peer.id >= FIRST_RESOLVED_ID) {
     throw new ApiRefusal(400, 'UpstreamServerImmutable', `server "${peer.id}" not removable`);
   }

@@ -3,9 +3,11 @@ import { blockError } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import type { WorkerEnv } from '../../env.js';
+import type { SealedZone } from '../../fleet/settings.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { readResolver } from '../../resolver/directive/read-resolver.js';
-import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
+import { FleetServers } from '../../status/fleet-servers.js';
+import { type ProtocolRuntime, runtimePart } from '../../task/protocol-runtime.js';
 import { peerZone } from '../../upstream/balancing/peer-zone.js';
 import { buildGroup, buildImpliedGroup } from '../../upstream/group/group-build.js';
 import {
@@ -19,6 +21,7 @@ import {
   type UpstreamInfo,
 } from '../../upstream/group/group-config.js';
 import { groupsOf } from '../../upstream/group/groups.js';
+import { SERVER_CHANGES_BYTES, serverChangesZone } from '../../upstream/group/server-changes.js';
 import { readServer } from './server.js';
 
 function addImplied(conf: Readonly<{ all: readonly Declaration[] }>, runtime: ProtocolRuntime): void {
@@ -29,8 +32,14 @@ function addImplied(conf: Readonly<{ all: readonly Declaration[] }>, runtime: Pr
   }
 }
 
+const followed = runtimePart<{ yes: boolean }>(() => ({ yes: false }));
+
 function addGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRuntime, env: WorkerEnv): void {
   groupsOf(runtime).add(buildGroup(conf, runtime, env));
+  if (conf.changes !== undefined && env.replicas !== undefined && !followed(runtime).yes) {
+    followed(runtime).yes = true;
+    env.replicas.add(new FleetServers(runtime, env.zones.open(conf.changes)));
+  }
 }
 
 /** Keeps the groups that a configuration names, with or without `upstream {}`, and makes them when a worker starts. */
@@ -76,7 +85,7 @@ const blocks = defineSharedScope<object>({
         group.servers = [...(group.servers ?? []), readServer(node, ctx)];
       },
     },
-    zone: { in: ANY_GROUP, args: [1, 2], set: (_conf, node, ctx) => setZone(node, ctx) },
+    zone: { in: ANY_GROUP, args: [1, 2, 3], set: (_conf, node, ctx) => setZone(node, ctx) },
     // NGINX Plus: the servers that the API adds and changes.
     state: { in: ANY_GROUP, args: 1, set: (_conf, node, ctx) => readState(node, ctx) },
     // nginx: ngx_http_upstream_resolver.
@@ -129,9 +138,13 @@ function readState(node: DirectiveNode, ctx: SharedContext): void {
   group.servers = servers;
 }
 
-// nginx: ngx_http_upstream_zone.
+// nginx: ngx_http_upstream_zone. Syntax: zone name [size] [sync]; the last parameter is ours.
 function setZone(node: DirectiveNode, ctx: SharedContext): void {
-  const [name, size] = node.args as [string, string | undefined];
+  const sync = node.args.length > 1 && node.args.at(-1) === 'sync';
+  const [name, size, more] = (sync ? node.args.slice(0, -1) : node.args) as [string, string | undefined, string | undefined];
+  if (more !== undefined) {
+    ctx.fail('invalid number of arguments in "zone" directive');
+  }
   if (name === '') {
     ctx.fail('invalid zone name ""', { arg: 0 });
   }
@@ -139,7 +152,13 @@ function setZone(node: DirectiveNode, ctx: SharedContext): void {
   if (size !== undefined && bytes === 0) {
     ctx.fail(`zone "${name}" is too small`, { arg: 1 });
   }
-  ctx.conf(groupScope).zone = ctx.zone(peerZone, name, { bytes, data: undefined });
+  const group = ctx.conf(groupScope);
+  group.zone = ctx.zone(peerZone, name, { bytes, data: undefined });
+  if (sync) {
+    const protocol = ctx.block.context === In.STREAM_UPSTREAM ? 'stream' : 'http';
+    const data: SealedZone = { sync: true, sealed: true, said: '"sync" of "zone" in an upstream' };
+    group.changes = ctx.zone(serverChangesZone, ` upstream changes ${protocol}`, { bytes: SERVER_CHANGES_BYTES, data });
+  }
 }
 
 /** `upstream {}` and its `server` lines. nginx: ngx_http_upstream_module. */

@@ -70,6 +70,7 @@ export function buildGroup(conf: Readonly<GroupSettings>, runtime: ProtocolRunti
     set,
     shared,
     zone: conf.zone?.name,
+    changes: conf.changes,
     state: conf.state === undefined ? undefined : new GroupState(conf.state, conf.name, dynamic, env.log),
     lazySet: dynamic.some((server) => server.resolve === 'lazy') ? set : undefined,
   };

@@ -13,6 +13,7 @@ import type { PeerZoneRef } from '../balancing/peer-zone.js';
 import type { KeepaliveSettings } from '../connection/idle-pool.js';
 import type { AffinityFactory, BalancerFactory, ChooserFactory } from './balancer-factory.js';
 import type { NamesZoneRef } from './names-zone.js';
+import type { ServerChangesRef } from './server-changes.js';
 
 /** What a balancing method lets `server` lines say, as bits. nginx: NGX_HTTP_UPSTREAM_*. */
 export const ACCEPTS = {
@@ -69,6 +70,8 @@ export interface GroupSettings {
   keepalive: Partial<KeepaliveSettings> | undefined;
   /** Where the workers share what they know of the servers. */
   zone: PeerZoneRef | undefined;
+  /** Undefined: changes of servers stay on this machine. */
+  changes: ServerChangesRef | undefined;
   /** Where names marked `resolve` are looked up; undefined: as the `http` block says. */
   resolver: ResolverSpec | undefined;
   resolverTimeout: number | undefined;
@@ -91,6 +94,7 @@ export const groupScope = defineSharedScope<GroupSettings>({
     chooser: own<ChooserFactory | undefined>(undefined),
     keepalive: own<Partial<KeepaliveSettings> | undefined>(undefined),
     zone: own<PeerZoneRef | undefined>(undefined),
+    changes: own<ServerChangesRef | undefined>(undefined),
     resolver: own<ResolverSpec | undefined>(undefined),
     resolverTimeout: own<number | undefined>(undefined),
     state: own<string | undefined>(undefined),

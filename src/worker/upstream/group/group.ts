@@ -3,6 +3,7 @@ import type { PeerSet } from '../balancing/peer.js';
 import type { SharedBalancer } from '../balancing/shared-picker.js';
 import type { IdlePool } from '../connection/idle-pool.js';
 import type { Http2Pool } from '../http2/http2-pool.js';
+import type { ServerChangesRef } from './server-changes.js';
 import type { GroupState } from './state-file.js';
 
 /** What the meter of a group's peer is called; `backup`: it stands behind the others. */
@@ -23,6 +24,8 @@ export interface UpstreamGroup {
   readonly set?: PeerSet;
   /** Name of their zone. */
   readonly zone?: string | undefined;
+  /** Where it is noted what is changed of them, for all machines of a fleet. */
+  readonly changes?: ServerChangesRef | undefined;
   /** What the workers share of them, if they share anything. */
   readonly shared?: SharedBalancer | undefined;
   /** Keeps the servers over restarts. */
