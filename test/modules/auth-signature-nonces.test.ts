@@ -1,13 +1,19 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { block, END_HEADERS, END_STREAM, request as fieldsOf, frame, Http2Client, T } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
+import { startRedis, withoutEngine } from '../support/redis.js';
 import { testConfig } from '../support/run-cli.js';
 import { serverConf, startServer } from '../support/server.js';
 import { signed } from '../support/signatures.js';
 import { keySet, newKey, sharedKey } from '../support/tokens.js';
+import { waitFor } from '../support/wait.js';
 
 const SHOP = sharedKey('shop', 'a secret of thirty-two letters..');
 const BANK = newKey('bank', 'EdDSA');
@@ -117,4 +123,40 @@ t.test('what directives take', async (t) => {
     await message('location / { auth_signature x; auth_signature_key_zone z; auth_signature_nonce_zone z; }', 'keyval_zone zone=z:1m;'),
     'cannot hold keys and nonces',
   );
+});
+
+t.test('the program of the guide', async (t) => {
+  const guide = readFileSync('docs/guides/signed-requests.md', 'utf8');
+  const [, keys] = /```json\n([\s\S]*?)```/.exec(guide)!;
+  const [, program] = /```js\n([\s\S]*?)```/.exec(guide)!;
+  const s = await startServer(t, {
+    conf: serverConf(
+      'location /orders { auth_signature orders; auth_signature_key_file signers.jwks; auth_signature_nonce_zone nonces; empty_gif; error_page 405 =200 @in; } location @in { return 200; }',
+      'keyval_zone zone=nonces:1m;',
+    ),
+    files: { 'signers.jwks': keys! },
+  });
+  const run = (text: string) => promisify(execFile)(process.execPath, ['--input-type=module', '-e', text]);
+  const here = program!.replace('127.0.0.1:8080', `127.0.0.1:${s.port(0)}`);
+  t.equal((await run(here)).stdout, '200\n');
+  t.equal((await run(here.replace("'base64url'", "'hex'"))).stdout, '401\n');
+});
+
+t.test('machines of a fleet tell each other of nonces', { skip: againstNginx ? 'ours' : withoutEngine }, async (t) => {
+  const redis = await startRedis(t);
+  const start = (node: string) =>
+    startServer(t, {
+      conf: serverConf(
+        'location / { auth_signature x; auth_signature_key_file keys; auth_signature_nonce_zone all; empty_gif; } location /api { api; }',
+        'keyval_zone zone=all:1m timeout=1h sync;',
+      ).replace('events', `shared_store fleet { server 127.0.0.1:${redis.port}; node ${node}; }\nevents`),
+      files: { keys: keySet(SHOP) },
+    });
+  const [one, two] = [await start('one'), await start('two')];
+  await Promise.all([one, two].map((s) => s.logged('shared store "fleet" is connected')));
+  const request = signed(SHOP, { path: '/' });
+  t.equal((await httpGet(one, '/', request)).status, 200);
+  await waitFor(async () => (await httpGet(two, '/api/9/http/keyvals/all')).text.length > 5, { what: 'the nonce on the other machine' });
+  t.equal((await httpGet(two, '/', request)).status, 401);
+  t.equal((await httpGet(two, '/', signed(SHOP, { path: '/' }))).status, 200);
 });
