@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
+import { noQuicClient, quicGet } from '../support/gtlsclient.js';
 import { startOrigin } from '../support/origin.js';
 import { exchange, httpGet, RawClient } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
@@ -146,6 +147,23 @@ stream {
   t.equal(await subject(2, 'after.example.com'), second);
   await s.reload();
   t.equal(await subject(0, 'a.example.com'), second);
+});
+
+t.test('over QUIC, where nothing waits', { skip: noQuicClient }, async (t) => {
+  const { dir } = certs();
+  const s = await startServer(t, {
+    conf: `events {} http { js_import main.js; ssl_reject_handshake on;
+  server { listen 127.0.0.1:%%PORT_0%% quic; http3 on; js_client_hello main.judge; js_ssl_certificate main.late; location / { return 200 "$ssl_server_name"; } } }`,
+    files: {
+      'main.js': `import fs from 'fs'; const read = (name) => fs.readFileSync('${dir}/second.' + name);
+export default { judge: () => true, async late() { await null; return { certificate: read('crt'), key: read('key') }; } };`,
+    },
+    asRoot: true,
+  });
+  t.strictSame((await quicGet(s.port(0), ['/a'])).heads, [], 'the function takes time');
+  await s.logged(/a script takes time, for which no handshake over QUIC waits/);
+  const { heads, bodies } = await quicGet(s.port(0), ['/a']);
+  t.strictSame([heads[0]?.[':status'], bodies['a']], ['200', 'localhost'], 'what it gave is kept');
 });
 
 t.test('handshake functions that cannot be', async (t) => {

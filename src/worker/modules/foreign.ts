@@ -25,7 +25,7 @@ const foreignModules: readonly ForeignModule[] = [
     objects: ['ngx_http_lua_module', 'ngx_stream_lua_module'],
     directives: /_by_lua(_block|_file)?$|^lua_|^rewrite_by_lua_no_postpone$|^access_by_lua_no_postpone$/,
     instead:
-      '`js_init`, `js_rewrite`, `js_access`, `js_content`, `js_set`, `js_header_filter`, `js_body_filter` and `js_log` run JavaScript at the same places, and `map`, `auth_request` and `sub_filter` do the usual things without',
+      '`js_init`, `js_rewrite`, `js_access`, `js_content`, `js_set`, `js_balancer`, `js_header_filter`, `js_body_filter`, `js_log`, `js_client_hello` and `js_ssl_certificate` run JavaScript at the same places (docs/guides/from-openresty.md), and `map`, `auth_request` and `sub_filter` do the usual things without',
   },
   {
     name: 'njs',
