@@ -1,9 +1,11 @@
 import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { certs } from '../support/certs.js';
-import { type Server, startServer } from '../support/server.js';
+import { RawClient } from '../support/raw-client.js';
+import { type Server, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
 /** More than the kernel takes for a client that does not read. */
@@ -164,4 +166,29 @@ t.test('nor what a reset has cut off', async (t) => {
       t.ok(sent > 0 && sent < MUCH, `${name} ${path}: ${line}`);
     }
   }
+});
+
+t.test('what leaves with the end of a response that broke off is counted', async (t) => {
+  const packed = gzipSync('zipped text '.repeat(50));
+  const backend = createServer((socket) => {
+    socket.on('error', () => {});
+    // A byte less is announced than comes, so that it breaks off where it was to end.
+    const head = `Status: 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length - 1}\r\n\r\n`;
+    socket.end(Buffer.concat([Buffer.from(head), packed]));
+  });
+  await new Promise<void>((resolve) => void backend.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => void backend.close());
+  const { port } = backend.address() as { port: number };
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { scgi_pass 127.0.0.1:${port}; gunzip on; } access_log %%DIR%%/sent.log sent;`,
+      'log_format sent $bytes_sent;',
+    ),
+  });
+  const client = await RawClient.connect(s.port(0));
+  client.send('GET / HTTP/1.0\r\n\r\n');
+  const got = await client.rest();
+  await s.stop();
+  t.match(got, 'zipped text');
+  t.equal(s.read('sent.log').trim(), String(got.length));
 });

@@ -391,8 +391,13 @@ export abstract class UringSocket implements Sender {
     return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
   }
 
-  /** How many bytes of what was written the kernel has not taken, or has never taken. */
+  /** How many bytes of what was written the kernel has not taken, or has never taken. What leaves at the end of the turn is as good as taken. */
   get unsent(): number {
+    return this.sent ? this.#left : this.#untaken();
+  }
+
+  /** The same without what leaves at the end of the turn. */
+  #untaken(): number {
     let unsent = this.#left;
     if (this.#slot !== -1) {
       unsent += this.#used;
@@ -859,7 +864,7 @@ export abstract class UringSocket implements Sender {
     if (this.closed) {
       return;
     }
-    this.#left = this.unsent;
+    this.#left = this.#untaken();
     this.closed = true;
     if (this.#closing) {
       clearTimeout(this.#closeTimer);
