@@ -42,6 +42,19 @@ t.test('metrics of lost log lines, and of how late the event loop is', async (t)
   t.type(JSON.parse((await httpGet(server, '/metrics')).text).workers[0].event_loop_delay.max, 'number');
 });
 
+t.test('lines that the master has lost are counted, too', async (t) => {
+  const conf = (more: string) =>
+    httpConf(`server { listen 127.0.0.1:%%PORT_0%%; location = /metrics { sluice_status; } ${more} }`, 'error_log /dev/full emerg;');
+  const server = await startServer(t, { conf: conf(''), expectAlerts: /No space left on device/ });
+  const lost = async (): Promise<number> => JSON.parse((await httpGet(server, '/metrics')).text).log_lines_lost;
+  t.equal(await lost(), 0);
+  for (const lines of [1, 2]) {
+    await server.configure(conf('no_such_directive;'));
+    server.signal('HUP');
+    await waitFor(async () => (await lost()) === lines);
+  }
+});
+
 t.test('the guide names every metric in full', async (t) => {
   const origin = await startOrigin(t, () => ({ body: 'x' }));
   const server = await startServer(t, {

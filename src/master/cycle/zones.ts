@@ -45,6 +45,11 @@ export class MasterZones {
     }
   }
 
+  /** The lines of logs that this process loses are counted, beside those of its workers. */
+  countLines(): void {
+    this.#set?.countLines();
+  }
+
   /** A reload failed or was refused. */
   refused(): void {
     this.#set?.refused();

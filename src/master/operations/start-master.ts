@@ -63,6 +63,7 @@ export async function startMaster(context: Context, configuration: Configuration
     return 1;
   }
   master.up = true;
+  zones.countLines();
   zones.ready();
   options.ready();
   giveSpareMemoryBack(() => 0, true);

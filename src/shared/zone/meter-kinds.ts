@@ -166,8 +166,17 @@ export const storeKind = kind(STORE, STORE.buckets + BUCKETS, { id: 'store', gau
  * What the master does. Times are milliseconds of the wall clock: `refusedAt` of the last reload that failed or was refused, `readyAt` of
  * the moment when every worker accepted, `endingAt` of the request to end.
  */
-export const SERVICE = { generation: 0, respawned: 1, loadedAt: 2, refused: 3, refusedAt: 4, readyAt: 5, endingAt: 6 } as const;
-export const serviceKind = kind(SERVICE, 7, { id: 'service', latest: ['loadedAt', 'refusedAt', 'readyAt', 'endingAt'] });
+export const SERVICE = {
+  generation: 0,
+  respawned: 1,
+  loadedAt: 2,
+  refused: 3,
+  refusedAt: 4,
+  readyAt: 5,
+  endingAt: 6,
+  linesLost: 7,
+} as const;
+export const serviceKind = kind(SERVICE, 8, { id: 'service', latest: ['loadedAt', 'refusedAt', 'readyAt', 'endingAt'] });
 
 /** What was taken off the totals of connections and requests when the API's counters were set to zero. */
 export const RESET = { accepted: 0, dropped: 1, requests: 2 } as const;

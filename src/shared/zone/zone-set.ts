@@ -2,12 +2,17 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../log/error-log.js';
 import { ALERT } from '../log/level.js';
+import { linesLost } from '../log/lost-lines.js';
+import { setTimer } from '../time/timer.js';
 import { counterZone } from './counters.js';
 import type { AnyZoneRef } from './kind.js';
 import { SERVICE, serviceKind } from './meter-kinds.js';
 import { type PlannedZone, reconcileZones, type ZonePlan } from './plan.js';
 import { RunDirectory } from './run-directory.js';
 import { SqliteZoneStore } from './store.js';
+
+/** Milliseconds between two looks at how many lines of its logs the master has lost. */
+const LINES_EVERY = 5000;
 
 /**
  * The zones of a running service over all its configurations: the master's side. Each configuration has a plan, from `prepare`;
@@ -19,6 +24,8 @@ export class ZoneSet {
   readonly #plans = new Map<ZonePlan, readonly PlannedZone[]>();
   #current: ZonePlan | undefined;
   #files = 0;
+  /** How many lost lines of this process's logs are told; undefined where its workers' numbers have them. */
+  #linesTold: number | undefined = undefined;
 
   /**
    * `base` is the value of `zone_directory`, `uid` the user of the workers when the master is root. Without a folder that can be
@@ -89,6 +96,17 @@ export class ZoneSet {
     });
   }
 
+  /** From now on the status pages count the lines of logs that this process has lost, too, which is none of the workers. */
+  countLines(): void {
+    this.#linesTold = 0;
+    const timer = setTimer(() => {
+      if (this.#linesTold !== linesLost()) {
+        this.#note(() => {});
+      }
+      timer.refresh();
+    }, LINES_EVERY).unref();
+  }
+
   /** Changes what the status pages tell of the service as a whole. */
   #note(change: (values: Float64Array) => void): void {
     const plan = this.#current;
@@ -97,7 +115,14 @@ export class ZoneSet {
     }
     const zone = this.#zonesOf(plan).filter(({ ref }) => ref.name === counterZone.name);
     this.#visit(plan, zone, (store) => {
-      store.counters.meters.change(serviceKind, '', change);
+      store.counters.meters.change(serviceKind, '', (values) => {
+        change(values);
+        if (this.#linesTold !== undefined) {
+          const lost = linesLost();
+          values[SERVICE.linesLost]! += lost - this.#linesTold;
+          this.#linesTold = lost;
+        }
+      });
     });
   }
 

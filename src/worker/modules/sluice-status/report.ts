@@ -1,6 +1,7 @@
 import type { Totals, WorkerTotals } from '../../../shared/zone/counters.js';
 import type { ZoneStats } from '../../../shared/zone/kind.js';
-import { PEER } from '../../../shared/zone/meter-kinds.js';
+import { PEER, SERVICE, serviceKind } from '../../../shared/zone/meter-kinds.js';
+import type { Meters } from '../../../shared/zone/meters.js';
 import { type OrderReport, orderReports } from '../../acme/acme-zone.js';
 import type { PeerStanding, PeerState } from '../../status/peers.js';
 import type { StatusSource } from '../../status/source.js';
@@ -56,7 +57,7 @@ export interface PeerReport {
 export function takeReport(source: StatusSource): Report {
   const { zones } = source.env;
   return {
-    totals: zones.counters.totals(),
+    totals: withMasters(zones.counters.totals(), zones.counters.meters),
     workers: zones.counters.perWorker().filter(({ worker }) => worker !== 0),
     zones: zones.stats().map(({ ref, stats }) => ({
       ...stats,
@@ -78,4 +79,10 @@ function peerReport({ peer, backup, state, checks, reading }: CountedPeer): Peer
   const { name, server, weight, fails } = peer;
   const active = peer.meter === null ? peer.conns : Math.max(0, reading.values[PEER.active]!);
   return { address: name, server, backup, weight, state, active, fails, checks };
+}
+
+/** The numbers of all workers, with the lines of logs that the master has lost. */
+function withMasters(totals: Totals, meters: Meters): Totals {
+  const lost = meters.read(serviceKind).get('')?.values[SERVICE.linesLost] ?? 0;
+  return { ...totals, linesLost: totals.linesLost + lost };
 }

@@ -63,7 +63,7 @@ export function totalMetrics(text: MetricsText, { totals, workers, zones, upstre
     'How late a worker process did what was due, in 99 of 100 cases at most, in the last half minute.',
     workers.map(({ worker, delay99 }) => [{ pid: String(Math.abs(worker)) }, delay99 / 1e6]),
   );
-  text.counter('log_lines_lost_total', 'Lines that worker processes could not write to a log, or send to syslog.', [
+  text.counter('log_lines_lost_total', 'Lines that the master and worker processes could not write to a log, or send to syslog.', [
     [{}, totals.linesLost],
   ]);
   text.gauge(
