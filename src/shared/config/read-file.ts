@@ -4,6 +4,8 @@ import { fsPath } from '../files/fs-path.js';
 import { ConfigError, withErrno } from './errors.js';
 import type { Pos } from './language/ast.js';
 
+const MISSING = 'a relative name starts at the folder of the main file; a pattern such as `conf.d/*.conf` may match nothing';
+
 /**
  * Reads a configuration file as latin1 text. As nginx does, it takes the size the system states, so that a pipe or a device is empty
  * and a directory fails to be read, not to be opened. nginx: ngx_conf_parse, ngx_conf_read_token
@@ -16,7 +18,8 @@ export function readConfigFile(path: string, from: Pos | undefined): string {
   try {
     fd = openSync(fsPath(path), 'r');
   } catch (err) {
-    throw new ConfigError(withErrno(`open() "${path}" failed`, err), from);
+    const hint = from !== undefined && (err as NodeJS.ErrnoException).code === 'ENOENT' ? MISSING : undefined;
+    throw new ConfigError(withErrno(`open() "${path}" failed`, err), from, { hint });
   }
   try {
     const size = fstatSync(fd).size;

@@ -73,6 +73,8 @@ export class ListenAddress {
   readonly servers: ServerInfo[] = [];
   defaultServer: ServerInfo;
   hasDefault = false;
+  /** Where that is said. */
+  defaultPos: Pos | undefined = undefined;
   options: SocketOptions;
   ssl = false;
   http2 = false;
@@ -159,9 +161,13 @@ function addServer(address: ListenAddress, server: ServerInfo, listen: ListenInf
   }
   if (listen.defaultServer) {
     if (address.hasDefault) {
-      reports.fail(`a duplicate default server for ${address.key}`, listen.pos);
+      const first = address.defaultPos;
+      const related =
+        first === undefined ? [] : [{ pos: first, text: 'this one is the default already: take `default_server` off one of them' }];
+      reports.fail(`a duplicate default server for ${address.key}`, listen.pos, related);
     }
     address.hasDefault = true;
+    address.defaultPos = listen.pos;
     address.defaultServer = server;
   }
   if (address.servers.length > 0) {

@@ -2,7 +2,7 @@ import { append } from '../../shared/collection/append.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import type { SharedContext } from '../module.js';
 import { type Listen, parseListen } from './listen.js';
-import type { AddressBook } from './listeners.js';
+import type { AddressBook, Reports } from './listeners.js';
 import { parseServerName, type ServerName } from './server-name.js';
 
 /** What the `http` or `stream` block knows while it is read: listens are compared with those before them as each is read, as nginx does. */
@@ -17,7 +17,8 @@ export function takeListen(conf: { listens?: readonly Listen[] }, node: Directiv
   // Names have no addresses yet; those are looked at with all others once everything is read.
   if (listen.host === undefined) {
     const { book } = ctx.block.parent!.info as ListenersInfo;
-    book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail: (message) => ctx.fail(message), warn: () => {} });
+    const fail: Reports['fail'] = (message, _pos, related = []) => ctx.fail(message, { related });
+    book.add({ block: ctx.block, listens: [], names: [] }, listen, { fail, warn: () => {} });
   }
 }
 

@@ -83,6 +83,9 @@ function checkNesting(info: LocationInfo, outer: LocationInfo, ctx: Context): vo
     ctx.fail(`named location "${info.name}" can be on the server level only`);
   }
   if (info.kind !== 'regex' && !info.name.startsWith(outer.name)) {
-    ctx.fail(`location "${info.name}" is outside location "${outer.name}"`);
+    const inside = `${outer.name.replace(/\/$/, '')}/${info.name.replace(/^\//, '')}`;
+    ctx.fail(`location "${info.name}" is outside location "${outer.name}"`, {
+      hint: `a location inside another begins with its name: write \`location ${inside}\`, or move it out of the block`,
+    });
   }
 }

@@ -24,7 +24,11 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
   }
   const fail = (message: string): never => {
     const { node } = place.block;
-    throw new ConfigError(message, undefined, node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] });
+    const missing = message.includes('No such file or directory');
+    throw new ConfigError(message, undefined, {
+      ...(missing ? { hint: 'the file is not there: relative names start at the folder of the main configuration file' } : {}),
+      ...(node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] }),
+    });
   };
   const { certificates, certificateNames, certificateKeys } = settings;
   if (certificates !== undefined && (certificateKeys?.length ?? 0) < certificates.length) {
