@@ -33,6 +33,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/net/openssl/early-data.ts': [2, 'loads'],
   'worker/net/openssl/handshake-handle.ts': [1, 'loads'],
   'worker/net/openssl/record-layer.ts': [2, 'memory'],
+  'worker/http/http3/stream.ts': [1, 'value'],
   'worker/http/listening/quic-listener.ts': [2, 'process'],
   'worker/net/openssl/packet-keys.ts': [2, 'loads', 'memory'],
   'worker/net/openssl/quic-handshake.ts': [2, 'loads', 'process'],

@@ -391,7 +391,10 @@ export abstract class UringSocket implements Sender {
     return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
   }
 
-  /** How many bytes of what was written the kernel has not taken, or has never taken. What leaves at the end of the turn is as good as taken. */
+  /**
+   * How many bytes of what was written the kernel has not taken, or has never taken. What leaves at the end of the turn is as good as
+   * taken.
+   */
   get unsent(): number {
     return this.sent ? this.#left : this.#untaken();
   }
