@@ -21,6 +21,7 @@ import { modules } from './modules/index.js';
 import { processScope } from './modules/process/index.js';
 import { sharedStoreScope } from './modules/shared-store/index.js';
 import { network } from './net/engine/network.js';
+import { FleetMachines } from './status/fleet-machines.js';
 import { StreamAcceptor } from './stream/listening/acceptor.js';
 import { DatagramAcceptor } from './stream/listening/datagram-acceptor.js';
 import { atWork, endFailedWork } from './task/at-work.js';
@@ -35,7 +36,7 @@ export function serve(worker: WorkerProcess): Server {
   const preparations: Prepare[] = [];
   const drainers: (() => void)[] = [];
   const closers: (() => void)[] = [() => zones.close()];
-  const storeSettings = loaded.settings(sharedStoreScope, loaded.root).store;
+  const { store: storeSettings, machines: machinesRef } = loaded.settings(sharedStoreScope, loaded.root);
   const store =
     storeSettings === undefined
       ? undefined
@@ -69,6 +70,10 @@ export function serve(worker: WorkerProcess): Server {
     onClose: (callback) => void closers.push(callback),
   };
   const http = buildRuntime(loaded, modules, env);
+  const machines = replicas === undefined ? undefined : new FleetMachines(store!, zones.open(machinesRef!), env);
+  if (machines !== undefined) {
+    drainers.push(() => machines.close());
+  }
   const stream = buildStreamRuntime(loaded, modules, env);
   if (http !== undefined) {
     http.stream = stream;
@@ -127,6 +132,7 @@ export function serve(worker: WorkerProcess): Server {
     start() {
       store?.start();
       replicas?.start();
+      machines?.start();
     },
     prepare: (done) => inTurn(preparations, done),
     drain(done) {

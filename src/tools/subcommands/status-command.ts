@@ -9,14 +9,18 @@ import { counterZone, type WorkerTotals } from '../../shared/zone/counters.js';
 import { acmeZone, type OrderReport } from '../../worker/acme/acme-zone.js';
 import { reportObject } from '../../worker/acme/report-object.js';
 import type { AcmeZoneRef } from '../../worker/acme/settings.js';
+import { MACHINES_BYTES, MACHINES_ZONE, type MachinesZoneRef, machineObject, machinesZone } from '../../worker/fleet/machines-zone.js';
 import type { SubcommandValues } from './command.js';
 import { tellConfigErrors } from './config-errors.js';
+import { fleetTable } from './fleet-table.js';
 import { type FoundServer, findServer } from './found-server.js';
 import { inZones } from './in-zones.js';
 import { readCounters, readZone } from './read-counters.js';
 import { serverOptions } from './server-options.js';
 import { shownText } from './shown-text.js';
 import { countTables, type NamedCounts, namedCounts } from './status-tables.js';
+
+const machinesRef: MachinesZoneRef = { name: MACHINES_ZONE, kind: machinesZone, bytes: MACHINES_BYTES, data: undefined };
 
 /** How often `--watch` shows it anew (milliseconds), and what clears a terminal. */
 const WATCH_MS = 2000;
@@ -52,9 +56,28 @@ export async function runStatusCommand(values: SubcommandValues): Promise<number
     );
     return EXIT.NOT_RUNNING;
   }
-  const show: Show = (before) => showStatus(master, found, values.json === true, before);
+  if (values.fleet === true && !isInFleet(found)) {
+    process.stderr.write('sluice: this configuration has no "shared_store"\n');
+    return EXIT.NO;
+  }
+  const show: Show =
+    values.fleet === true
+      ? () => showFleet(master.pid, values.json === true)
+      : (before) => showStatus(master, found, values.json === true, before);
   const first = show(undefined);
   return values.watch === true ? watch(show, first) : EXIT.OK;
+}
+
+const isInFleet = ({ files }: FoundServer): boolean =>
+  files instanceof ConfigErrors || zonesOf(files).some(({ kind }) => kind === machinesZone);
+
+/** Shows the machines of the fleet, as this one has heard of them. */
+function showFleet(master: number, json: boolean): undefined {
+  const machines = inZones(master, (folder, uid) => readZone(folder, uid, machinesRef, (zone) => zone.all())) ?? [];
+  process.stdout.write(
+    json ? utf8Text(`${JSON.stringify({ machines: machines.map(machineObject) }, undefined, 2)}\n`) : fleetTable(machines),
+    'latin1',
+  );
 }
 
 /** Shows it again and again, until the command is ended or nobody looks any more. */
@@ -185,13 +208,15 @@ function jsonText({ master, pidFile, children, counters, certificates, service, 
     ...(service === undefined ? {} : { configuration: configurationObject(service) }),
     ...(broken === undefined ? {} : { configuration_error: Buffer.from(broken, 'latin1').toString() }),
   };
-  return `${Buffer.from(JSON.stringify(document, undefined, 2)).toString('latin1')}\n`;
+  return utf8Text(`${JSON.stringify(document, undefined, 2)}\n`);
 }
 
 function configurationObject({ serving, rolledBack, since, by, entry, reload }: ServiceRecord): object {
   const last = reload && { at: reload.at, by: reload.by, outcome: reload.outcome, text: reload.text };
   return { entry, number: serving, rolled_back: rolledBack, since, by, last_reload: last };
 }
+
+const utf8Text = (text: string): string => Buffer.from(text).toString('latin1');
 
 const connections = (n: number): string => `${n} connection${n === 1 ? '' : 's'}`;
 const requests = (n: number): string => `${n} request${n === 1 ? '' : 's'}`;

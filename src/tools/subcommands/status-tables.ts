@@ -102,7 +102,8 @@ function bytes(n: number): string {
   return unit === 0 ? `${n} B` : `${(n / 1024 ** unit).toFixed(1)} ${UNITS[unit]}`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** Lines of a table; none without rows. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) {
     return [];
   }

@@ -64,6 +64,7 @@ export const subcommands: readonly Subcommand[] = [
       ...SERVER,
       { name: 'json', describe: 'as one JSON object', flag: true },
       { name: 'watch', alias: 'w', describe: 'show it anew every two seconds', flag: true },
+      { name: 'fleet', describe: 'show all machines of the fleet', flag: true },
     ],
     run: async (values) => (await import('./status-command.js')).runStatusCommand(values),
   },

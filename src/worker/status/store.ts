@@ -1,5 +1,6 @@
 import { quantile } from '../../shared/zone/histogram.js';
 import { STORE, storeKind } from '../../shared/zone/meter-kinds.js';
+import { type Machine, machineObject, machinesZone } from '../fleet/machines-zone.js';
 import { readings, type StatusSource } from './source.js';
 
 /** The store that this machine shares with others, as its workers see it. */
@@ -12,6 +13,8 @@ export interface StoreReport {
   /** How many workers have it. */
   readonly up: number;
   readonly values: Float64Array;
+  /** All machines of the fleet, this one among them. */
+  readonly machines: readonly Machine[];
 }
 
 /** What the workers tell of the store; undefined without one. */
@@ -24,11 +27,12 @@ export function takeStore(source: StatusSource): StoreReport | undefined {
   const { values } = reading;
   const up = Math.max(0, values[STORE.up]!);
   const { name, node } = store.settings;
-  return { name, node, state: up >= workers ? 'up' : up > 0 ? 'partly' : 'lost', up, values };
+  const [zone] = source.env.zones.ofKind(machinesZone).values();
+  return { machines: zone?.all() ?? [], name, node, state: up >= workers ? 'up' : up > 0 ? 'partly' : 'lost', up, values };
 }
 
 /** The same as it stands in a JSON document. */
-export function storeObject({ name, node, state, up, values }: StoreReport): object {
+export function storeObject({ name, node, state, up, values, machines }: StoreReport): object {
   const ms = (q: number): number => Math.round(quantile(values.subarray(STORE.buckets), q) * 1000) / 1000;
   return {
     name,
@@ -42,5 +46,6 @@ export function storeObject({ name, node, state, up, values }: StoreReport): obj
     decided_locally: values[STORE.local]!,
     refused_without_question: values[STORE.known]!,
     round_trip_ms: { median: ms(0.5), p99: ms(0.99) },
+    machines: machines.map(machineObject),
   };
 }
