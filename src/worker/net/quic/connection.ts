@@ -104,6 +104,8 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
   #alert = -1;
   #agreed: QuicTls | undefined = undefined;
   #peer: PeerParameters | undefined = undefined;
+  /** A packet came that is authentic. */
+  heard = false;
   /** The handshake is complete, which the client has shown. */
   confirmed = false;
   /** Nothing is read or sent any more but the answer that it is over. */
@@ -518,6 +520,7 @@ export class Connection implements QuicConnection, HandshakeUser, RecoveryOwner,
     ecn: number,
     now: number,
   ): void {
+    this.heard = true;
     const inOrder = number === space.largest + 1;
     const latest = number > space.largest;
     space.add(number, now);

@@ -47,6 +47,8 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   #dirty: Connection[] = [];
   #spare: Connection[] = [];
   #draining = false;
+  /** The connection that the present datagram has begun. */
+  #begun: Connection | undefined = undefined;
   now = performance.now();
 
   readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
@@ -134,6 +136,16 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.now = performance.now();
     for (let from = 0; from < length; from += segment) {
       this.#datagram(from, Math.min(length, from + segment), peer, local, ecn);
+      this.#forgetUnheard();
+    }
+  }
+
+  /** What looked like a first packet was none: a connection that has heard nothing takes no place. */
+  #forgetUnheard(): void {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (begun !== undefined && !begun.heard) {
+      begun.abandon();
     }
   }
 
@@ -295,6 +307,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     connection.begin(initialKeys(version, destination));
     this.#ids.set(latin1(destination, 0, destination.length), connection);
     this.#connections.add(connection);
+    this.#begun = connection;
     connection.touch();
     return connection;
   }
