@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { fileHarms, insideHarms, zoneFiles } from '../support/zone-harm.js';
 import { Backend } from './backend.js';
 import type { Answer, Case, Client } from './case.js';
 import { converse } from './client.js';
@@ -6,10 +8,11 @@ import type { FailingCalls } from './failing-calls.js';
 import { meansTheSame } from './requests.js';
 import type { Site } from './site.js';
 
-/** One side of an exchange that leaves at a byte, or a call of the server's that fails. */
+/** One side of an exchange that leaves at a byte, a call of the server's that fails, or harm to the files of its zones. */
 export type Fault = { readonly form: Form; readonly http2: boolean } & (
   | { readonly who: 'client'; readonly of: 'sent' | 'received'; readonly after: number; readonly how: 'close' | 'reset' }
   | { readonly who: 'backend'; readonly after: number; readonly how: 'close' | 'reset' }
+  | { readonly who: 'zone'; readonly harm: string }
   | { readonly who: 'server'; readonly call: string; readonly nth: number; readonly code: string }
 );
 
@@ -53,6 +56,12 @@ const transport = (site: Site, form: Form, http2 = false) => ({
   bytewise: false,
 });
 
+const ZONE_HARMS = { ...fileHarms, ...insideHarms };
+
+/** The files of a site's zones, which has a folder for them. */
+const zonesOf = ({ server }: Site): string[] =>
+  readdirSync(`${server.dir}/zones`).flatMap((run) => zoneFiles(`${server.dir}/zones/${run}`));
+
 /** How often a call of a kind fails, one after the other, while it is met at all. */
 const MOST_CALLS = 6;
 const CODES = ['EIO', 'ENOSPC'];
@@ -60,7 +69,7 @@ const CODES = ['EIO', 'ENOSPC'];
 let runs = 0;
 
 /**
- * Lets the client, then the backend, of a case leave at one byte after another, and calls of the server's fail, and looks each time whether
+ * Lets the client, then the backend, of a case leave at one byte after another, zones come to harm, and calls of the server's fail, and looks each time whether
  * a neighbour on the same connections to the backend, and what the cache holds, are whole. Counters are looked at last. `calls`: makes
  * calls
  * fail.
@@ -74,7 +83,7 @@ export async function sufferFaults(
   const one: Case = { ...whoLeaves, client };
   const backend = new Backend(one.answer);
   const port = await backend.listen();
-  const beside = 'location = /beside { proxy_pass http://%%CASE%%/beside; }';
+  const beside = 'location = /beside { limit_conn one 100; limit_req zone=few burst=10000 nodelay; proxy_pass http://%%CASE%%/beside; }';
   await site.load(new Map([['c0', caseConfiguration({ ...one, parts: [...one.parts, { name: 'beside', server: beside }] }, 'c0', port)]]));
   const harms: Harm[] = [];
   let faults = 0;
@@ -97,10 +106,13 @@ export async function sufferFaults(
   }
   const converseWith = async (fault: Fault, host: string): Promise<void> => {
     const at = transport(site, fault.form, fault.http2);
+    if (fault.who === 'zone') {
+      zonesOf(site).forEach(ZONE_HARMS[fault.harm]!);
+    }
     if (fault.who === 'server') {
       await calls.arm({ kind: fault.call, nth: fault.nth, code: fault.code });
     }
-    const leaving = fault.who === 'server' ? undefined : { after: fault.after, how: fault.how };
+    const leaving = fault.who === 'server' || fault.who === 'zone' ? undefined : { after: fault.after, how: fault.how };
     backend.begin(fault.who === 'backend' ? { ...one.answer, leave: leaving! } : one.answer);
     await converse(at, fault.who === 'client' ? { ...one.client, leave: { ...leaving!, of: fault.of } } : one.client, host).catch(() => {});
   };
@@ -108,7 +120,8 @@ export async function sufferFaults(
     const host = name();
     const at = transport(site, fault.form, fault.http2);
     await converseWith(fault, host);
-    const failed = fault.who === 'server' ? await calls.disarm() : 1;
+    const left = fault.who === 'server' || fault.who === 'zone' ? await calls.disarm() : 1;
+    const failed = fault.who === 'zone' && left !== undefined ? 1 : left;
     // A call that was not made did not fail.
     faults += failed === 0 ? 0 : 1;
     if (failed === undefined) {
@@ -149,6 +162,11 @@ export async function sufferFaults(
       } else if (simple(one)) {
         await suffer({ form, http2: true, who: 'client', of: 'received', after: after + 30, how: howOf(after >> 1) });
       }
+    }
+  }
+  for (const form of FORMS) {
+    for (const harm of Object.keys(ZONE_HARMS)) {
+      await suffer({ form, http2: false, who: 'zone', harm });
     }
   }
   for (const call of calls.kinds) {

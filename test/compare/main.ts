@@ -62,7 +62,13 @@ const scene = { teardown: (end: () => unknown) => void ends.unshift(end) };
 async function faults(): Promise<number> {
   const sockets = mkdtempSync(`${tmpdir()}/f-`);
   scene.teardown(() => rmSync(sockets, { recursive: true }));
-  const site = await Site.start(scene as never, { name: 'libuv', engine: 'libuv', alerts: /./, ...failingCallsOptions(sockets) });
+  const site = await Site.start(scene as never, {
+    name: 'libuv',
+    engine: 'libuv',
+    zones: true,
+    alerts: /./,
+    ...failingCallsOptions(sockets),
+  });
   const calls = new FailingCalls(site.server, sockets);
   const cases = saved.length > 0 ? saved : Array.from({ length: Number(options.cases) }, (_, i) => generate(Number(options.seed), i));
   let count = 0;

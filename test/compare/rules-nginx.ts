@@ -76,11 +76,12 @@ export const beside: readonly Rule[] = [
   {
     name: 'what was not sent yet when a response broke off',
     told: 'it does so with any response that breaks off',
-    axes: multiplexed,
-    when: ({ case: one, right }, { left, right: less }) =>
+    axes: nginx,
+    when: ({ axis, case: one, left, right }, { left: more, right: less }) =>
       ['short', 'long', 'bad-chunk'].includes(one.answer.framing) &&
-      (left.startsWith(less) || Number(less) < Number(left) || less === '') &&
-      some(right, /: complete$/, 'false'),
+      (multiplexed.includes(axis.name) || uses(one, /ssi on|add_(before|after)_body/)) &&
+      (more.startsWith(less) || Number(less) < Number(more)) &&
+      [left, right].some((seen) => some(seen, /: complete$/, 'false')),
     what: /: body$|\$(body_bytes_sent|bytes_sent)$/,
   },
   {

@@ -23,6 +23,8 @@ export interface SiteOptions {
   /** It is asked over HTTP/3, too. */
   readonly http3?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its zones are files below the prefix, so that they can come to harm. */
+  readonly zones?: boolean;
   /** What each of its processes loads first. */
   readonly preload?: string;
   /** Further alerts that are expected. */
@@ -60,9 +62,16 @@ export class Site {
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
 
-  static async start(scene: Scene, { name, nginx, engine, workers = 1, http3 = false, env, preload, alerts }: SiteOptions): Promise<Site> {
+  static async start(
+    scene: Scene,
+    { name, nginx, engine, workers = 1, http3 = false, zones = false, env, preload, alerts }: SiteOptions,
+  ): Promise<Site> {
     const { rsa } = certs();
-    const main = [`worker_processes ${workers};`, ...(engine === undefined ? [] : [`net_engine ${engine};`])].join('\n');
+    const main = [
+      `worker_processes ${workers};`,
+      ...(engine === undefined ? [] : [`net_engine ${engine};`]),
+      zones ? 'zone_directory %%DIR%%/zones;' : '',
+    ].join('\n');
     const conf = frame(main, rsa.cert, rsa.key, http3);
     const server = await startServer(scene, {
       conf,
