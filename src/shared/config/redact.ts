@@ -5,7 +5,7 @@ export const HIDDEN = '(hidden)';
 
 /** Names of headers, variables, parameters and settings whose values are nobody else's business. */
 const SECRET_NAME =
-  /passw|passphrase|secret|credential|authorization|cookie|private|signature|hmac|salt|token|(?:api|access|auth|shared|session|encryption|signing)[-_]?key|(?:^|_)(?:pwd|pw|pass)$/i;
+  /passw|passphrase|secret|credential|authorization|cookie|private|signature|hmac|salt|token|(?:account|api|access|auth|shared|session|encryption|signing)[-_]?key|(?:^|_)(?:pwd|pw|pass)$/i;
 /** Settings that are called so and have no secret: files, sizes, times and names. */
 const HARMLESS_SETTING =
   /_(?:file|path|url|zone|cache|request|pass|lifetime|timeout|name|domain|flags|temp)$|^(?:server_tokens|userid|\w+_hide_header|\w+_pass_header)/;
@@ -14,7 +14,7 @@ const SECRET_SETTING = /^(?:secure_link_secret|secure_link_md5|auth_api_key|expl
 /** Values that say nothing. */
 const PLAIN_VALUE = /^(?:on|off|none|default|always|!?[=~]\*?|-?\d{1,5}[smhdwyMkKgGb]*|\$\w+|\$\{\w+\}|)$/;
 /** Settings whose arguments are the name of something, and its value. */
-const PAIRS = /(?:_set_header|_param|^add_header|^add_trailer|^set|^js_var|^if)$/;
+const PAIRS = /(?:_set_header|_param|^add_header|^add_trailer|^set|^js_var|^if|^header)$/;
 /** Long, and without order: letters and digits such as keys and tokens have. */
 const RANDOM = /^(?=[^/.$]*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$|^[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*$/;
 /** Blocks whose entries are what the name is looked up by, and its value. */
@@ -104,7 +104,14 @@ function statement(words: readonly RawToken[], table: readonly RawToken[] | unde
   return found;
 }
 
+/** A short word without any of these can be no secret by its looks. */
+const MARKS = /[=:?&;\s]/;
+const LONGEST_PLAIN = 16;
+
 function hide(found: [number, string][], { text }: RawToken, i: number, value: string, secret: boolean): void {
+  if (!secret && value.length < LONGEST_PLAIN && !MARKS.test(value)) {
+    return;
+  }
   // Lines stay where they are.
   const lines = '\n'.repeat(text.split('\n').length - 1);
   if ((secret && !PLAIN_VALUE.test(value)) || /^data:|-----BEGIN /.test(value)) {

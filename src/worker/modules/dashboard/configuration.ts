@@ -1,4 +1,4 @@
-import { shownTexts } from '../../../shared/config/shown-texts.js';
+import { type ShownTexts, shownTexts } from '../../../shared/config/shown-texts.js';
 import type { OperatorQuestion } from '../../../shared/ipc/messages.js';
 import type { Request } from '../../http/request/request.js';
 import { queryValue } from '../../status/api-path.js';
@@ -15,6 +15,8 @@ export class ConfigurationPages {
   readonly #source: StatusSource;
   readonly #outline: Outline;
   readonly #send: Send;
+  /** The texts that this worker serves, which stay the same. */
+  #texts: ShownTexts | undefined = undefined;
 
   constructor(source: StatusSource, outline: Outline, send: Send) {
     this.#source = source;
@@ -45,7 +47,7 @@ export class ConfigurationPages {
     const { snapshot } = this.#source.env;
     const own = {
       entry: utf8(snapshot?.entry ?? ''),
-      ...shownTexts(snapshot ?? { globals: '', files: {} }),
+      ...(this.#texts ??= shownTexts(snapshot ?? { globals: '', files: {} })),
       outline: this.#outline,
       service: serviceObject(this.#source),
     };
