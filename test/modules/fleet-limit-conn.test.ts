@@ -94,7 +94,8 @@ t.test('twelve at once over four machines', { skip }, async (t) => {
     true,
   );
   for (let i = 0; i < 20; i++) {
-    t.equal((await httpGet(fleet.machines[i % 4]!, '/two')).status, 200, 'one after the other over all machines');
+    // The client has the response before the store hears that the place is free.
+    await free(fleet.machines[i % 4]!, '/two');
   }
 });
 
