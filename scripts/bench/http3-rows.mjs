@@ -1,5 +1,4 @@
 // The rows of HTTP/3. nginx has OpenSSL's own calls for QUIC from 3.5 on; with an older one it goes a longer way in handshakes.
-// @ts-nocheck: not typed yet
 
 /** `certificate`: the directives that name it. */
 export const http3Rows = (certificate) =>

@@ -1,6 +1,5 @@
 // A lean client of HTTP/3 for load. It repeats nothing that is lost, since nothing is between two cores of one machine; a connection on
 // which nothing moves is given up and counted.
-// @ts-nocheck: not typed yet
 import { randomBytes } from 'node:crypto';
 
 const [INITIAL, HANDSHAKE, APPLICATION] = [0, 1, 2];
@@ -66,7 +65,8 @@ export function makeClient(sources, socket, options) {
 
   function level() {
     const crypto = new ReceiveBuffer();
-    return {
+    /** @type {any} */
+    const fresh = {
       read: undefined,
       write: undefined,
       number: 0,
@@ -77,9 +77,17 @@ export function makeClient(sources, socket, options) {
       crypto,
       messages: [],
     };
+    return fresh;
   }
 
   class Connection {
+    /** When it was begun. */
+    startedAt = 0;
+    /** Called when the handshake is over, and when the connection is. @type {((value?: any) => void) | undefined} */
+    settled;
+    /** @type {(() => void) | undefined} */
+    ended;
+
     constructor() {
       this.source = randomBytes(ID);
       this.peer = randomBytes(ID);

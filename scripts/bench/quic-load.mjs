@@ -1,5 +1,4 @@
 // Loads a server over HTTP/3, or holds connections to it: the load generator of quic.mjs, a process of its own.
-// @ts-nocheck: not typed yet
 import { makeClient } from './quic-client.mjs';
 
 const [bundle, text] = process.argv.slice(2);

@@ -1,5 +1,4 @@
 // Loads a server over HTTP/3 by quic-load.mjs, a process of its own on the load generator's core.
-// @ts-nocheck: not typed yet
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';

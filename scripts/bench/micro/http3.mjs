@@ -3,7 +3,6 @@
 // machine, and how many bytes of V8's heap both sides take for it. Of `20m`, a file of 20 MB, the figures are those of a megabyte.
 //
 //   node scripts/bench/micro/http3.mjs [STREAMS ...] [20m]
-// @ts-nocheck: not typed yet
 import { getHeapStatistics } from 'node:v8';
 import { bundleSources } from '../bundle.mjs';
 import { makeClient, SOURCES } from '../quic-client.mjs';
@@ -36,6 +35,7 @@ const { readFileSync } = await import('node:fs');
 class Memory {
   input = quicMemory(128 * 1024);
   output = quicMemory(128 * 1024);
+  /** @type {any} */
   other;
   taker;
   asked = false;
@@ -46,10 +46,10 @@ class Memory {
     this.asked = true;
   }
   send(_peer, _local, from, length, segment) {
-    this.other.#put(this.output.bytes, from, length, segment);
+    this.other.put(this.output.bytes, from, length, segment);
     return 0;
   }
-  #put(bytes, from, length, segment) {
+  put(bytes, from, length, segment) {
     if (this.#count === this.#trains.length) {
       this.#trains.push({ bytes: Buffer.alloc(65536), length: 0, segment: 0 });
     }

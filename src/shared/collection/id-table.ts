@@ -1,11 +1,12 @@
+/** In place of an identifier. */
 const FREE = -1;
 /** Slots of a table at first; always a power of two. */
 const FIRST_SLOTS = 8;
 
 /**
  * The streams of a connection by their identifiers, or what belongs to them. A Map leaves its memory behind from time to time, with
- * whatever was in it then: that
- * memory leads to what replaced it, so that what is over lives on until all of the heap is looked at. Here nothing is left behind.
+ * whatever was in it then: that memory leads to what replaced it, so that what is over lives on until all of the heap is
+ * looked at. Here nothing is left behind.
  */
 export class IdTable<T extends object> {
   /** How many there are. */
@@ -91,8 +92,7 @@ export class IdTable<T extends object> {
 
 /**
  * Where an identifier belongs, modulo the slots: those that follow one another, by two or four mostly, are spread, since a slot that
- * becomes
- * free has all behind it looked at up to the next free one.
+ * becomes free has all behind it looked at up to the next free one.
  */
 const slotOf = (id: number): number => {
   const mixed = Math.imul(id, 0x9e3779b1);

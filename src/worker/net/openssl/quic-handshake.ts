@@ -211,8 +211,7 @@ function bind(): Bound {
 
 /**
  * Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data; `sessions`: tickets name sessions
- * that
- * {@link HandshakeSettings.sessions} keeps.
+ * that {@link HandshakeSettings.sessions} keeps.
  */
 export function prepareQuicContext(context: number, early: boolean, sessions = false): void {
   const { ssl, alpn, status, newSession, findSession } = bind();
