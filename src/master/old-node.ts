@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadLibrary } from '../shared/native/native.js';
-import { INHERITED } from './processes/inherited.js';
+import { INHERITED } from './processes/inherited-mark.js';
 import { withoutDebugger } from './processes/no-debugger.js';
 
 /** The oldest Node that the server runs on, as package.json has it. */

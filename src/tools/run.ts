@@ -10,7 +10,8 @@ import { startMaster } from '../master/operations/start-master.js';
 import { testConfig } from '../master/operations/test-config.js';
 import { daemonize, isDaemon, releaseStarter, tellStarter } from '../master/processes/daemonize.js';
 import type { EarlySignals } from '../master/processes/early-signals.js';
-import { INHERITED } from '../master/processes/inherited.js';
+import { INHERITED } from '../master/processes/inherited-mark.js';
+import type { SpareWorker } from '../master/processes/spare-worker.js';
 import { onlyTriesRing, ringTried, tryRingApart } from '../master/processes/try-ring.js';
 import type { Configuration, LoadConfiguration } from '../shared/config/configuration.js';
 import { fsPath } from '../shared/files/fs-path.js';
@@ -28,7 +29,7 @@ export interface Parts {
 }
 
 /** Runs what the command line asks for; resolves to the exit code, or to undefined while the server runs. nginx: main. */
-export async function run(args: readonly string[], early: EarlySignals, parts: Parts): Promise<number | undefined> {
+export async function run(args: readonly string[], early: EarlySignals, parts: Parts, spare?: SpareWorker): Promise<number | undefined> {
   if (onlyTriesRing()) {
     process.stdout.write(ringTried());
     return 0;
@@ -36,7 +37,7 @@ export async function run(args: readonly string[], early: EarlySignals, parts: P
   const name = programName(process.argv[1]);
   const command = name === 'nginx' ? undefined : commandOf(args);
   if (command === undefined) {
-    return runNginx(name, args, early, parts);
+    return runNginx(name, args, early, parts, undefined, spare);
   }
   const { runSubcommand } = await import('./subcommands/yargs-cli.js');
   const outcome = await runSubcommand(command, subcommands, product);
@@ -50,6 +51,7 @@ async function runNginx(
   early: EarlySignals,
   parts: Parts,
   ready?: ServerStart['ready'],
+  spare?: SpareWorker,
 ): Promise<number | undefined> {
   const daemon = isDaemon();
   const write = daemon ? tellStarter : writeTerminal;
@@ -89,7 +91,7 @@ async function runNginx(
     options.errorLog === '' || options.errorLog.startsWith('/') ? options.errorLog : options.prefix + options.errorLog,
     commandLine.test,
   );
-  const context: Context = { name, commandLine, options, log, load, zones: new MasterZones(log), early };
+  const context: Context = { name, commandLine, options, log, load, zones: new MasterZones(log), early, spare };
   if (commandLine.test) {
     return testConfig(context);
   }
@@ -127,6 +129,7 @@ async function start(
   }
   const conf = configuration.process;
   if (conf.daemon && !daemon && process.env[INHERITED] === undefined) {
+    context.spare?.drop();
     return daemonize(configuration, write);
   }
   if (daemon) {
@@ -137,6 +140,7 @@ async function start(
     announce(configuration.urls);
   };
   if (!conf.masterProcess) {
+    context.spare?.drop();
     return serveAlone(context, configuration, ready);
   }
   return startMaster(context, configuration, { daemonized: daemon, ready });

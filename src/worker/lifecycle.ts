@@ -13,12 +13,13 @@ import { loadWinston } from '../shared/log/winston.js';
 import { forgoNative } from '../shared/native/native.js';
 import { giveSpareMemoryBack } from '../shared/native/spare-memory.js';
 import { socketKey } from '../shared/net/listen-key.js';
-import { ListenSocket } from '../shared/net/listen-socket.js';
+import { ListenSocket, type SocketHandle } from '../shared/net/listen-socket.js';
 import { RingError } from '../shared/net/uring/memory.js';
 import { errnoText } from '../shared/system/errno.js';
 import { signalText } from '../shared/system/signal.js';
 import { lineOf } from '../shared/text/error-text.js';
 import { setTimer } from '../shared/time/timer.js';
+import { loadSqlite } from '../shared/zone/sqlite.js';
 import { ControlSocket } from './orphan.js';
 import { applyAffinity, applyLimits, dropRights, enterDirectory, FatalSettings, filterEnvironment } from './process-settings.js';
 import { Questions } from './questions.js';
@@ -46,6 +47,8 @@ export class Lifecycle {
   #log: Logger = new ErrorLog([]);
   #logFiles = new LogFiles();
   #sockets: readonly ListenSocket[] = [];
+  /** Sockets that came with messages. */
+  #handed: SocketHandle[] = [];
   #server: Server | undefined;
   #control: ControlSocket | undefined;
   /** Accepts no more than its share, until the master promotes it. */
@@ -70,7 +73,10 @@ export class Lifecycle {
         process.on(signal, () => this.signalled(signal));
       }
     }
-    onMasterMessage((message) => {
+    onMasterMessage((message, handle) => {
+      if (handle) {
+        this.#handed.push(handle);
+      }
       switch (message.t) {
         case 'start':
           this.#begin(message);
@@ -97,6 +103,7 @@ export class Lifecycle {
           this.#questions.told(message.number, message.text);
       }
     });
+    loadAhead();
   }
 
   /** Acts on a signal. nginx: ngx_signal_handler. */
@@ -124,9 +131,7 @@ export class Lifecycle {
     }
     try {
       this.#openLogs(start);
-      this.#sockets = start.listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
-      const { control, listens } = start;
-      const folder = control === undefined ? undefined : PrivateFolder.adopt(control, FIRST_SOCKET_FD + listens.length);
+      const folder = this.#takeDescriptors(start);
       this.#control = new ControlSocket(folder, this.#log);
       filterEnvironment(conf.env);
       applyLimits(conf, slot, this.#log);
@@ -190,6 +195,18 @@ export class Lifecycle {
     }
     this.#later = later;
     this.#accept(now);
+  }
+
+  /** Takes the listening sockets, and returns the folder of the control sockets. */
+  #takeDescriptors({ control, listens, handed }: Start): PrivateFolder | undefined {
+    if (handed !== undefined) {
+      process.umask(handed.umask);
+      this.#sockets = listens.map((spec, i) => ListenSocket.from(spec, this.#handed[i]!));
+      this.#handed = [];
+      return control === undefined ? undefined : openFolder(control);
+    }
+    this.#sockets = listens.map((spec, i) => ListenSocket.adopt(spec, FIRST_SOCKET_FD + i));
+    return control === undefined ? undefined : PrivateFolder.adopt(control, FIRST_SOCKET_FD + listens.length);
   }
 
   /** The canary becomes a worker like all others. */
@@ -328,5 +345,24 @@ export class Lifecycle {
     }
     this.#log.log(WARN, 'the master process is gone, serving on until a new one takes over');
     this.#control?.awaitMaster(this.#sockets, () => this.#quit());
+  }
+}
+
+/** Loads what each process needs, while the master has not yet said what this one is to do. */
+function loadAhead(): void {
+  try {
+    loadWinston();
+    loadSqlite();
+  } catch {
+    // Whoever needs it tells.
+  }
+}
+
+/** The folder by its path; undefined when it is not as the master left it. */
+function openFolder(path: string): PrivateFolder | undefined {
+  try {
+    return PrivateFolder.make(path);
+  } catch {
+    return undefined;
   }
 }

@@ -84,7 +84,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/roles.ts'],
   // The master, which knows no worker's code: it gets the parts that it runs.
   ['master/command-line', 'master/processes', 'master/history', 'master/canary', 'master/executable'],
-  ['master/cycle', 'master/old-node.ts', 'master/main.ts'],
+  ['master/cycle', 'master/old-node.ts', 'master/starts-server.ts'],
+  ['master/main.ts'],
   ['master/operations'],
   // The command line, which puts the program together and has all its tools.
   ['tools/first-node.ts'],
@@ -341,7 +342,7 @@ t.test("HTTP is the server's own", async (t) => {
   // The package for ACME speaks by Node's client for HTTPS, in a process that no request comes to.
   const acme = 'worker/acme-process/client.ts -> node:https';
   // Applications for node:http extend its request and response, whose classes they get without its connections.
-  const handler = 'worker/js/handlers/node-handler.ts -> node:http';
+  const handler = 'worker/js/handlers/node-http.ts -> node:http';
   t.strictSame(
     packages
       .filter(({ to }) => /^(node:)?(http|https|http2)$/.test(to))

@@ -2,6 +2,7 @@ import { ConfigErrors, type Configuration, type LoadConfiguration, type LoadOpti
 import { ERROR } from '../../shared/log/level.js';
 import type { CommandLine } from '../command-line/cli.js';
 import type { EarlySignals } from '../processes/early-signals.js';
+import type { SpareWorker } from '../processes/spare-worker.js';
 import type { MasterLog } from './master-log.js';
 import type { MasterZones } from './zones.js';
 
@@ -15,6 +16,8 @@ export interface Context {
   readonly load: LoadConfiguration;
   readonly zones: MasterZones;
   readonly early: EarlySignals;
+  /** A worker that was started ahead. */
+  readonly spare: SpareWorker | undefined;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Configuration, ListenSpec } from '../../shared/config/configuration.js';
 import { EMERG } from '../../shared/log/level.js';
 import { isStandardError } from '../../shared/log/standard-error.js';
@@ -76,7 +75,7 @@ function makeMaster(
   control: ControlFolder,
   { daemonized, inherited }: MasterOptions & { readonly inherited: boolean },
 ): Master {
-  const { log, name, zones } = context;
+  const { log, name, zones, spare } = context;
   const standardError = isStandardError(cycle.configuration.errorLogs, cycle.logFiles);
   const history = new History(log);
   const master: Master = {
@@ -89,7 +88,7 @@ function makeMaster(
     control,
     pidFile: new PidFile(cycle.configuration.process.pid, log),
     pool: new WorkerPool({
-      program: fileURLToPath(new URL('worker.js', import.meta.url)),
+      spare,
       name,
       log,
       standardError,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { ALERT, NOTICE } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { numberOfSignal } from '../../shared/system/signal.js';
-import { INHERITED } from '../processes/inherited.js';
+import { INHERITED } from '../processes/inherited-mark.js';
 import { programAgain } from '../processes/program-again.js';
 import type { Master } from './master.js';
 import { restartWorkers } from './reload.js';

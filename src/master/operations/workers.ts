@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { WorkerChannel } from '../../shared/ipc/channel.js';
-import type { Observation, OperatorQuestion, Role } from '../../shared/ipc/messages.js';
+import type { Observation, OperatorQuestion, Role, Start } from '../../shared/ipc/messages.js';
 import { FATAL_EXIT, ROLE_NAMES } from '../../shared/ipc/role.js';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ALERT, EMERG, NOTICE } from '../../shared/log/level.js';
@@ -15,7 +15,7 @@ import { setTimer } from '../../shared/time/timer.js';
 import type { ZonePlan } from '../../shared/zone/plan.js';
 import { type Listeners, socketsOf } from '../cycle/listeners.js';
 import type { ControlFolder } from '../processes/orphans.js';
-import { optionsOfForked } from '../processes/program-again.js';
+import { type SpareWorker, workerSettings } from '../processes/spare-worker.js';
 import { BrokenRings } from './broken-rings.js';
 
 /** Signals that a process which runs does not end upon; one that has only begun to start does. */
@@ -40,12 +40,6 @@ const LONGEST_PAUSE = 10_000;
 const LONGEST_PAUSE_WITHOUT = 1_000;
 /** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
 const KILL_AFTER = 1_500;
-
-/**
- * Node's option that gives V8 one thread, in place of four, to compile and mark in. On a busy core each of them has as many turns as
- * the main thread, which answers no request meanwhile.
- */
-const ONE_HELPER = '--v8-pool-size=1';
 
 /** What all processes of one configuration have in common. */
 export interface GenerationSpec {
@@ -107,8 +101,8 @@ export type OnObserved = (pid: number, observation: Observation) => void;
 
 /** What the pool needs from the rest of the master. */
 export interface PoolOptions {
-  /** Path of the worker's program. */
-  readonly program: string;
+  /** The first worker, if one was started ahead. */
+  readonly spare: SpareWorker | undefined;
   readonly name: string;
   readonly log: Logger;
   /** Descriptor 2 follows the error log. */
@@ -322,16 +316,9 @@ export class WorkerPool {
     const { configuration, listeners } = generation;
     const control = generation.control.current();
     const listens = role === 'worker' ? socketsOf(configuration).filter(({ worker = slot }) => worker === slot) : [];
-    const sockets = listens.map((spec) => (listeners.get(socketKey(spec)) as ListenSocket).fd);
-    cluster.setupPrimary({
-      exec: this.#options.program,
-      // Room for the titles, which replace the command line where it stands.
-      args: [' '.repeat(40)],
-      execArgv: [...optionsOfForked([ONE_HELPER])],
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets, ...(control === undefined ? [] : [control.fd])],
-    });
-    const forked = fork();
+    const sockets = listens.map((spec) => listeners.get(socketKey(spec)) as ListenSocket);
+    const spare = role === 'worker' ? this.#options.spare?.take() : undefined;
+    const forked = spare ?? fork([...sockets.map(({ fd }) => fd), ...(control === undefined ? [] : [control.fd])]);
     const worker = forked instanceof Error ? undefined : forked;
     let settle: (problem?: string) => void = () => {};
     const ready = new Promise<string | undefined>((done) => {
@@ -368,7 +355,7 @@ export class WorkerPool {
       failures,
     };
     this.#members.add(member);
-    channel.send({
+    const start: Start = {
       t: 'start',
       role,
       generation: generation.number,
@@ -385,7 +372,13 @@ export class WorkerPool {
       control: control?.path,
       canary,
       name: this.#options.name,
-    });
+      handed: spare === undefined ? undefined : { umask: ownUmask() },
+    };
+    if (spare === undefined) {
+      channel.send(start);
+    } else {
+      channel.handOver(start, sockets);
+    }
     if (this.#every > 0 && role === 'worker') {
       channel.send({ t: 'observe', every: this.#every });
     }
@@ -558,11 +551,21 @@ export class WorkerPool {
   }
 }
 
-/** A new process, or why there is none. Node throws some of the system's errors, and reports others later. */
-function fork(): Worker | Error {
+/**
+ * A new process with these descriptors beside the usual ones, or why there is none. Node throws some of the system's errors, and reports
+ * others later.
+ */
+function fork(descriptors: readonly number[]): Worker | Error {
+  cluster.setupPrimary({ ...workerSettings(), stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...descriptors] });
   try {
     return cluster.fork();
   } catch (error) {
     return error as Error;
   }
+}
+
+function ownUmask(): number {
+  const umask = process.umask(0);
+  process.umask(umask);
+  return umask;
 }

@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import type { Configuration } from '../../shared/config/configuration.js';
 import { closeLogFd, type LogFd, openLogFd } from '../../shared/log/log-fd.js';
 import { crashLog } from '../../shared/log/standard-error.js';
+import { DAEMON } from './daemon-mark.js';
 import { programAgain } from './program-again.js';
 import { logsToTerminal } from './terminal.js';
-
-/** Marks the process that becomes the daemon. */
-const MARK = 'SLUICE_DAEMON';
 
 /** What the daemon tells the process that started it. */
 interface Report {
@@ -17,8 +15,8 @@ interface Report {
 
 /** True in the process that becomes the daemon. Asked once, at its start. */
 export function isDaemon(): boolean {
-  const marked = process.env[MARK] !== undefined;
-  delete process.env[MARK];
+  const marked = process.env[DAEMON] !== undefined;
+  delete process.env[DAEMON];
   return marked;
 }
 
@@ -43,7 +41,7 @@ export function daemonize(configuration: Configuration, write: (text: string) =>
   const child = spawn(process.execPath, [...programAgain(), ...process.argv.slice(2)], {
     detached: true,
     stdio: ['ignore', 'ignore', log?.fd ?? 'inherit', 'ipc'],
-    env: { ...process.env, [MARK]: '1' },
+    env: { ...process.env, [DAEMON]: '1' },
     // Room for the title, which replaces the command line where it stands.
     argv0: process.argv0.padEnd(40),
   });

@@ -3,9 +3,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
 import { socketKey } from '../../shared/net/listen-key.js';
 import { adoptDescriptor, boundKey, type SocketHandle } from '../../shared/net/listen-socket.js';
-
-/** The variable in which nginx, and this server, tell a new executable the descriptors of its sockets: `6;7;`. */
-export const INHERITED = 'NGINX';
+import { INHERITED } from './inherited-mark.js';
 
 /**
  * The sockets that an upgraded master left to this process, by their key; undefined when there was none. nginx:

@@ -24,10 +24,10 @@ import { errnoCode, errnoText } from '../../shared/system/errno.js';
 const STALE = 10_000;
 
 /** A daemon has no umask, and a lock that everybody may put files into is one that cannot be removed. */
-const PRIVATE_FS = {
+const privateFs = (): typeof fs => ({
   ...fs,
-  mkdir: (path: string, done: fs.NoParamCallback): void => fs.mkdir(path, 0o755, done),
-};
+  mkdir: ((path: string, done: fs.NoParamCallback): void => fs.mkdir(path, 0o755, done)) as typeof fs.mkdir,
+});
 
 /**
  * The file that names the running master, and the lock beside it that keeps a second one away. The text is nginx's: the number and a line
@@ -137,7 +137,7 @@ export class PidFile {
         const release = await lock(path, {
           realpath: false,
           stale: STALE,
-          fs: PRIVATE_FS,
+          fs: privateFs(),
           onCompromised: (error) => this.#compromised(path, error),
         });
         this.#held = { path, release };

@@ -1,5 +1,7 @@
+import type { SendHandle } from 'node:child_process';
 import type { Worker } from 'node:cluster';
-import type { ToMaster, ToWorker } from './messages.js';
+import type { ListenSocket, SocketHandle } from '../net/listen-socket.js';
+import type { Start, ToMaster, ToWorker } from './messages.js';
 
 /** The master's end of the channel to one worker. */
 export class WorkerChannel {
@@ -27,6 +29,19 @@ export class WorkerChannel {
     }
   }
 
+  /**
+   * Starts a process that may not have spoken yet, since it was forked before: messages wait until it reads them. The sockets go with them,
+   * the last one with the start.
+   */
+  handOver(start: Start, sockets: readonly ListenSocket[]): void {
+    const last = sockets.at(-1);
+    for (const socket of sockets.slice(0, -1)) {
+      this.#worker?.send({ t: 'socket' } satisfies ToWorker, sendable(socket), ignore);
+    }
+    this.#worker?.send(start, last && sendable(last), ignore);
+    this.#flush();
+  }
+
   #flush(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
@@ -45,12 +60,17 @@ export function sendToMaster(message: ToMaster, then: () => void = ignore): void
   }
 }
 
-/** Calls back for each message of the master, beginning now. */
-export function onMasterMessage(callback: (message: ToWorker) => void): void {
-  process.on('message', (message) => callback(message as ToWorker));
+/** Calls back for each message of the master, and the socket that comes with some, beginning now. */
+export function onMasterMessage(callback: (message: ToWorker, handle: SocketHandle | undefined) => void): void {
+  process.on('message', (message, handle) => callback(message as ToWorker, handle as SocketHandle | undefined));
   sendToMaster({ t: 'hello' });
 }
 
 function ignore(): void {
   // A process that ended meanwhile reports that by its exit.
+}
+
+/** Node sends the handles below its sockets, too. */
+function sendable({ handle }: ListenSocket): SendHandle {
+  return handle as unknown as SendHandle;
 }

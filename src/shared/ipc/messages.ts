@@ -35,6 +35,11 @@ export interface Start {
    * process that is no canary.
    */
   readonly canary: readonly string[] | undefined;
+  /**
+   * The process was started before these sockets were there: they came with the messages before this one and with this one, in the order of
+   * `listens`, and the folder of `control` is yet to be opened. Undefined for a process that has inherited all that.
+   */
+  readonly handed: { readonly umask: number } | undefined;
   /** What all processes of one master know, and nobody else: 32 bytes in hexadecimal. */
   readonly secret: string;
   /** The name that messages begin with: `sluice`, or `nginx` when called so. */
@@ -67,6 +72,8 @@ export type AskMaster = (question: OperatorQuestion, answer: (text: string) => v
 export type ToWorker =
   | Start
   | { readonly t: 'reopen' | 'terminate' }
+  /** A socket comes with it. */
+  | { readonly t: 'socket' }
   /** Lets every client finish. No other process has the sockets of these keys any more. */
   | { readonly t: 'quit'; readonly dropped: readonly string[]; readonly last: boolean }
   /** The canary has become a worker like all others. */

@@ -1,6 +1,6 @@
 // The only file that imports acme-client, and Node's client for HTTPS, which that package works with: nothing here is on the way of
 // a request. It is loaded with the first word to a CA, since that takes some 150 ms.
-import { Agent } from 'node:https';
+import type { Agent } from 'node:https';
 import { createRequire } from 'node:module';
 import type { LookupFunction } from 'node:net';
 import type * as AcmeClientPackage from 'acme-client';
@@ -123,7 +123,7 @@ export class CaClient {
 
   constructor(issuer: AcmeIssuer, accountKey: string, lookup: LookupFunction | undefined) {
     this.#issuer = issuer;
-    this.#agent = new Agent({
+    this.#agent = new (process.getBuiltinModule('node:https').Agent)({
       keepAlive: true,
       rejectUnauthorized: issuer.verify,
       ...(issuer.authorities === undefined ? {} : { ca: issuer.authorities }),

@@ -6,9 +6,10 @@ const ENDS_WELL = 0x200;
 
 /**
  * What four bits do in each state, a place in the tree of code words: the state they lead to in the upper half, below it the byte that they
- * complete, if EMITS is set. ENDS_WELL: a string may end here, since what is left of it is the beginning of the end's word.
+ * complete, if EMITS is set. ENDS_WELL: a string may end here, since what is left of it is the beginning of the end's word. Made when the
+ * first text comes.
  */
-const steps = makeSteps();
+let steps: Int32Array | undefined;
 
 function makeSteps(): Int32Array {
   // The tree: two numbers for each inner node, its children; negative ones are symbols.
@@ -63,6 +64,7 @@ export function decodeHuffman(bytes: Uint8Array, start: number, end: number, int
   let state = 0;
   let made = 0;
   let step = ENDS_WELL;
+  steps ??= makeSteps();
   for (let i = start; i < end; i++) {
     const byte = bytes[i]!;
     step = steps[state * 16 + (byte >> 4)]!;

@@ -3,6 +3,7 @@ import type { ScriptFunction, Scripts } from '../scripts.js';
 import { type FetchFunction, fetchHandler } from './fetch-handler.js';
 import type { HandlerPlan } from './handler-run.js';
 import { nodeFunction, nodeHandler } from './node-handler.js';
+import { nodeHttp } from './node-http.js';
 
 /** What a directive wants a content handler to be called as: with njs's `r`, with a Request, or with the two objects of `node:http`. */
 export type ContentKind = 'r' | 'fetch' | 'node';
@@ -18,6 +19,10 @@ export type ContentHandler =
  * frameworks are, is called with a Request whatever the directive says, since nothing else could be meant.
  */
 export function findHandler(scripts: Scripts, name: string, kind: ContentKind): ContentHandler | undefined {
+  if (kind === 'node') {
+    // Before the application may change it.
+    nodeHttp();
+  }
   const found = scripts.value(name);
   const value = found?.value;
   if (kind === 'node') {

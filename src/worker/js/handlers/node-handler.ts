@@ -1,6 +1,4 @@
-// Over 400 lines: what a request and a response of node:http do in place of their classes, each part a few lines. The only file that
-// imports node:http, since the objects that applications extend have to be of its classes. Nothing of its parsers and connections is used.
-import { IncomingMessage, ServerResponse } from 'node:http';
+// Over 400 lines: what a request and a response of node:http do in place of their classes, each part a few lines.
 import { Duplex } from 'node:stream';
 import { ERROR } from '../../../shared/log/level.js';
 import type { Source } from '../../http/request/body-stage.js';
@@ -12,10 +10,11 @@ import { addHeader, sendInformation, setFinalStatus } from '../response-head.js'
 import { isPromise } from '../script-promise.js';
 import { HandlerInput } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
+import { type NodeRequest, type NodeResponse, nodeHttp } from './node-http.js';
 import { checkForHandler, handlerHeaders, handlerTarget } from './request-url.js';
 
 /** A handler as `node:http` has it. */
-export type NodeFunction = (req: IncomingMessage, res: ServerResponse) => unknown;
+export type NodeFunction = (req: NodeRequest, res: NodeResponse) => unknown;
 
 /** Bytes of a response that wait for the client before `write` says that there are enough. */
 const ENOUGH = 64 * 1024;
@@ -53,7 +52,7 @@ export function nodeFunction(value: unknown): NodeFunction | undefined {
 class NodeRun extends HandlerRun {
   readonly input: HandlerInput;
   #socket: ClientSocket | undefined = undefined;
-  #req: IncomingMessage | undefined = undefined;
+  #req: NodeRequest | undefined = undefined;
   #response: ResponseAdapter | undefined = undefined;
 
   constructor(r: Request, plan: HandlerPlan) {
@@ -178,14 +177,14 @@ type Adapted<A> = { readonly [ADAPTER]: A };
 
 /** The request, whose body is asked for when somebody reads it. */
 class RequestAdapter {
-  readonly req: IncomingMessage;
+  readonly req: NodeRequest;
   readonly #run: NodeRun;
   #reading = false;
 
   constructor(run: NodeRun, socket: ClientSocket) {
     const { r } = run;
     this.#run = run;
-    const req = new IncomingMessage(socket as never);
+    const req = new (nodeHttp().IncomingMessage)(socket as never);
     this.req = req;
     Object.assign(req, requestMethods, { [ADAPTER]: this });
     req.method = r.method;
@@ -243,7 +242,7 @@ type Callback = (error?: Error | null) => void;
 
 /** The response, whose head and body go the way of every response of the server. */
 class ResponseAdapter implements Source {
-  readonly res: ServerResponse;
+  readonly res: NodeResponse;
   readonly #run: NodeRun;
   readonly #pieces: Buffer[] = [];
   #held = 0;
@@ -254,9 +253,9 @@ class ResponseAdapter implements Source {
   #left = false;
   #callbacks: Callback[] = [];
 
-  constructor(run: NodeRun, req: IncomingMessage, socket: ClientSocket) {
+  constructor(run: NodeRun, req: NodeRequest, socket: ClientSocket) {
     this.#run = run;
-    const res = new ServerResponse(req);
+    const res = new (nodeHttp().ServerResponse)(req);
     this.res = res;
     res.sendDate = false;
     Object.assign(res, responseMethods, { [ADAPTER]: this, socket });
@@ -270,9 +269,9 @@ class ResponseAdapter implements Source {
       this.#takeHeaders(headers);
     }
     if (text === undefined) {
-      nodeWriteHead.call(res, status);
+      nodeHttp().writeHead.call(res, status);
     } else {
-      nodeWriteHead.call(res, status, text);
+      nodeHttp().writeHead.call(res, status, text);
     }
   }
 
@@ -482,11 +481,10 @@ class ResponseAdapter implements Source {
   }
 }
 
-const nodeWriteHead = ServerResponse.prototype.writeHead as (this: ServerResponse, status: number, text?: string) => ServerResponse;
 const isNothing = (chunk: unknown): boolean => chunk === undefined || chunk === null || typeof chunk === 'function';
 const callbackOf = (...args: unknown[]): Callback | undefined => args.find((one): one is Callback => typeof one === 'function');
 
-type Response = ServerResponse & Adapted<ResponseAdapter>;
+type Response = NodeResponse & Adapted<ResponseAdapter>;
 
 const responseMethods = {
   writeHead(this: Response, status: number, ...rest: unknown[]): Response {
@@ -533,12 +531,12 @@ function drained(response: ResponseAdapter): void {
 
 // What tells the handler's code of something: whatever that throws or begins is the handler's own.
 
-const pushPiece = ({ req, bytes }: { readonly req: IncomingMessage; readonly bytes: Buffer | null }): void => void req.push(bytes);
-const drain = (res: ServerResponse): void => void res.emit('drain');
+const pushPiece = ({ req, bytes }: { readonly req: NodeRequest; readonly bytes: Buffer | null }): void => void req.push(bytes);
+const drain = (res: NodeResponse): void => void res.emit('drain');
 const finish = (response: ResponseAdapter): void => response.complete();
 const close = (response: ResponseAdapter): void => void response.res.emit('close');
 
-function breakInput({ req, error }: { readonly req: IncomingMessage; readonly error: Error }): void {
+function breakInput({ req, error }: { readonly req: NodeRequest; readonly error: Error }): void {
   // Nobody has to listen for it: the request itself has its log line.
   req.destroy(req.listenerCount('error') > 0 ? error : undefined);
 }

@@ -1,0 +1,2 @@
+/** The variable that marks the process that becomes the daemon. */
+export const DAEMON = 'SLUICE_DAEMON';

@@ -1,0 +1,74 @@
+// A worker that is started before the master knows what it is to serve, so that both load the program at the same time.
+import cluster, { type ClusterSettings, type Worker } from 'node:cluster';
+import { fileURLToPath } from 'node:url';
+import { DAEMON } from './daemon-mark.js';
+import { optionsOfForked } from './program-again.js';
+
+/**
+ * Node's option that gives V8 one thread, in place of four, to compile and mark in. On a busy core each of them has as many turns as
+ * the main thread, which answers no request meanwhile.
+ */
+const ONE_HELPER = '--v8-pool-size=1';
+
+/** What the processes that the master forks are started with, but for their descriptors. */
+export function workerSettings(): ClusterSettings {
+  return {
+    exec: fileURLToPath(new URL('worker.js', import.meta.url)),
+    // Room for the titles, which replace the command line where it stands.
+    args: [' '.repeat(40)],
+    execArgv: [...optionsOfForked([ONE_HELPER])],
+    serialization: 'advanced',
+  };
+}
+
+/** One worker, which waits for its first message. It ends with this process, unless that takes it. */
+export class SpareWorker {
+  #worker: Worker | undefined;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('error', this.#lost);
+    worker.process.on('exit', this.#lost);
+    process.on('exit', this.drop);
+  }
+
+  /** Starts one. Undefined when the system could not fork, of which the master tells when it tries itself. */
+  static start(): SpareWorker | undefined {
+    const mark = process.env[DAEMON];
+    delete process.env[DAEMON];
+    try {
+      cluster.setupPrimary({ ...workerSettings(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      return new SpareWorker(cluster.fork());
+    } catch {
+      return undefined;
+    } finally {
+      if (mark !== undefined) {
+        process.env[DAEMON] = mark;
+      }
+    }
+  }
+
+  /** The worker, once; undefined when there is none any more. */
+  take(): Worker | undefined {
+    const worker = this.#worker;
+    this.#forget();
+    return worker?.isConnected() && worker.process.exitCode === null && worker.process.signalCode === null ? worker : undefined;
+  }
+
+  /** Ends the worker if nobody has taken it. */
+  readonly drop = (): void => {
+    const worker = this.#worker;
+    this.#forget();
+    worker?.process.on('error', () => {});
+    worker?.process.kill('SIGKILL');
+  };
+
+  readonly #lost = (): void => this.#forget();
+
+  #forget(): void {
+    this.#worker?.off('error', this.#lost);
+    this.#worker?.process.off('exit', this.#lost);
+    this.#worker = undefined;
+    process.off('exit', this.drop);
+  }
+}

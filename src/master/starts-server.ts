@@ -1,0 +1,41 @@
+import { readFileSync, statSync } from 'node:fs';
+import { fsPath } from '../shared/files/fs-path.js';
+import { parseCommandLine, programName } from './command-line/cli.js';
+import { loadOptions } from './command-line/places.js';
+import { DAEMON } from './processes/daemon-mark.js';
+import { INHERITED } from './processes/inherited-mark.js';
+
+/** A main file of more bytes is not looked into. */
+const LONGEST_FILE = 256 * 1024;
+
+/**
+ * Whether these arguments start a server whose workers are this process's children, as far as can be told without reading the whole
+ * configuration. Workers of an upgraded master would inherit sockets that they do not know.
+ */
+export function startsServer(args: readonly string[]): boolean {
+  if (process.env[INHERITED] !== undefined) {
+    return false;
+  }
+  const name = programName(process.argv[1]);
+  try {
+    const line = parseCommandLine(args, name === 'sluice');
+    if (line.version || line.test || line.signal !== undefined) {
+      return false;
+    }
+    // Without that this process starts another one and goes.
+    return process.env[DAEMON] !== undefined || staysHere(line.globals ?? '') || staysHere(beginning(loadOptions(line, name).entry));
+  } catch {
+    return false;
+  }
+}
+
+function staysHere(text: string): boolean {
+  return /(?:^|[;{}\s])daemon\s+off\s*;/.test(text);
+}
+
+function beginning(path: string): string {
+  const file = fsPath(path);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  // What is read from a pipe is gone for the one who needs it.
+  return stat?.isFile() && stat.size <= LONGEST_FILE ? readFileSync(file, 'latin1') : '';
+}
