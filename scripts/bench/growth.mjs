@@ -1,6 +1,6 @@
 // Measures what it costs to have more of something: one request with ten locations beside five thousand, and the like, of one
-// server under one load, in turn. Then what idle connections take, how long a large configuration is read, and how soon a
-// start answers. Growth is CPU time with much over CPU time with little.
+// server under one load, in turn. Then what idle connections take, and how long a large configuration is read. Growth is CPU time with
+// much over CPU time with little. starts.mjs has starts and memory at rest.
 //
 //   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
 import { spawnSync } from 'node:child_process';
@@ -57,7 +57,7 @@ const rows = {
     }),
   },
 };
-const extras = { idle, largeConfiguration, firstAnswer };
+const extras = { idle, largeConfiguration };
 
 const unknown = positionals.filter((name) => !(name in rows || name in extras));
 if (unknown.length > 0) {
@@ -189,36 +189,4 @@ function childSeconds(file, args) {
   }
   const [user, system] = stdout.trim().split(' ').map(Number);
   return user + system;
-}
-
-/** Time from the start of the master to the first answer. */
-async function firstAnswer() {
-  const times = [];
-  for (let i = 0; i < 5; i++) {
-    const dir = `${work}/first-${i}`;
-    mkdirSync(dir);
-    const port = await freePort();
-    const refusal = prepare(sluice, dir, configuration({ dir, docs: work, port, row: { server: 'location / { return 200 ok; }' } }));
-    if (refusal !== undefined) {
-      throw new Error(refusal);
-    }
-    const began = performance.now();
-    const starting = start(sluice, dir);
-    while (!(await answers(port))) {}
-    times.push(performance.now() - began);
-    await stop(await starting);
-  }
-  console.log(`start to first answer: ${Math.round(times.sort((a, b) => a - b)[2])} ms (at most 400)`);
-}
-
-function answers(port) {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
-    socket.once('data', () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.once('error', () => setTimeout(done, 2, false));
-    socket.once('close', () => done(false));
-  });
 }

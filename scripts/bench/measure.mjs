@@ -35,6 +35,35 @@ export function shareOf(pid) {
   return treeOf(pid).reduce((sum, each) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${each}/smaps_rollup`))?.[1] ?? 0), 0) / 1024;
 }
 
+/**
+ * What a tree takes in megabytes if nothing else runs the same files: each process's own pages (`own`), and of each file the most that one
+ * of them has mapped (`files`), which the others share. Unlike the proportional share it does not depend on other processes.
+ */
+export function takenBy(pid) {
+  let own = 0;
+  const files = new Map();
+  for (const each of treeOf(pid)) {
+    const mapped = new Map();
+    let file = '';
+    for (const line of read(`/proc/${each}/smaps`).split('\n')) {
+      const head = /^[0-9a-f]+-[0-9a-f]+ \S+ (\S+) \S+ \d+ *(.*)$/.exec(line);
+      const [, key, size] = /^(Rss|Anonymous): +(\d+)/.exec(line) ?? [];
+      if (head !== null) {
+        file = `${head[2]} ${head[1]}`;
+      } else if (key === 'Anonymous') {
+        own += Number(size);
+        mapped.set(file, (mapped.get(file) ?? 0) - Number(size));
+      } else if (key === 'Rss') {
+        mapped.set(file, (mapped.get(file) ?? 0) + Number(size));
+      }
+    }
+    for (const [name, size] of mapped) {
+      files.set(name, Math.max(files.get(name) ?? 0, size));
+    }
+  }
+  return { own: own / 1024, files: [...files.values()].reduce((sum, size) => sum + size, 0) / 1024 };
+}
+
 function parentOf(pid) {
   const stat = read(`/proc/${pid}/stat`);
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);

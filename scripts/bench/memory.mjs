@@ -1,12 +1,12 @@
-// Memory of the whole process tree over many mixed requests: after the first million, and at the end. Its share counts each page once
-// that processes have in common, so no other Node should run.
+// Memory of the whole process tree over many mixed requests: after the first million, and at the end. What it takes counts each page once
+// that its processes have in common. starts.mjs has memory at rest.
 //
 //   node scripts/bench/memory.mjs [--millions N] [--nginx PATH]
 //
 // nginx, where there is one, is only the backend.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { memoryOf, shareOf } from './measure.mjs';
+import { memoryOf, takenBy } from './measure.mjs';
 import { commands, configuration, freePort, prepare, start, startBackend, workFolder, writeDocuments } from './servers.mjs';
 import { load, writeScript } from './wrk.mjs';
 
@@ -67,8 +67,9 @@ for (let next = 1; next <= millions; next++) {
   }
   const memory = memoryOf(pid);
   first ||= memory;
+  const { own, files } = takenBy(pid);
   console.log(
-    `${next} million: ${memory.toFixed(0)} MB, ${((memory / first - 1) * 100).toFixed(1)} % more than after the first, ${shareOf(pid).toFixed(0)} MB of its own share`,
+    `${next} million: ${memory.toFixed(0)} MB, ${((memory / first - 1) * 100).toFixed(1)} % more than after the first; it takes ${(own + files).toFixed(0)} MB (at most 90)`,
   );
 }
 process.exit(0);

@@ -1,6 +1,6 @@
 // Memory that a process holds and does not use. V8 keeps what the start of the program needed until it collects much later, and V8's
 // compilers leave tens of megabytes in the C library's heaps, which the library gives back to the system only when it is asked to.
-import { getHeapCodeStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapCodeStatistics, getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { garbageCollector } from '../system/garbage.js';
 import { setTimer } from '../time/timer.js';
 import { loadLibrary } from './native.js';
@@ -56,7 +56,7 @@ class SpareMemory {
     this.#looked = now;
     this.#done = work;
     this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
-    const small = this.#forgets || getHeapStatistics().total_physical_size < SMALL_HEAP;
+    const small = this.#forgets || oldSize() < SMALL_HEAP;
     const collects = idle && work - this.#collectedAt >= MUCH_WORK && small;
     if (collects) {
       this.#collectedAt = work;
@@ -84,6 +84,14 @@ function collectAll(forgets: boolean): void {
   collect({ type: 'major', flavor: 'last-resort' });
   collect({ type: 'major', flavor: 'last-resort' });
   setFlagsFromString(`--bytecode-old-age=${OLD_AGE}`);
+}
+
+/** What a collection goes through. The new space, which load has made large, is nearly empty of what lives. */
+function oldSize(): number {
+  return getHeapSpaceStatistics().reduce(
+    (sum, { space_name: name, physical_space_size: size }) => (name === 'new_space' ? sum : sum + size),
+    0,
+  );
 }
 
 function codeSize(): number {
