@@ -64,6 +64,11 @@ export const configRules: readonly ConfigRule[] = [
     when: ({ ours, theirs }) => theirs !== '' && ours.startsWith(`${theirs} in FILE:`),
   },
   {
+    name: 'a group that the API may fill',
+    why: 'whether a group with a zone gets servers by the API is known once all has been read; nginx asks at its end',
+    when: ({ ours, theirs }) => ours !== '' && theirs.startsWith('no servers are inside upstream in '),
+  },
+  {
     name: 'a second block of http or stream',
     why: 'nginx finishes the first one before it reads the second',
     when: ({ ours }) => /^"(http|stream)" directive is duplicate in /.test(ours),

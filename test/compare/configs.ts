@@ -146,7 +146,7 @@ class Reader {
 
   /** The first error that each of both has with a text. `lane`: others that are read at the same time have other files. */
   async read(text: string, lane: number): Promise<Verdicts> {
-    const path = `${this.#dir}/read-${lane}.conf`;
+    const path = `${this.#dir}/read-${lane}`;
     writeFileSync(path, atHome(text, this.#keys).replaceAll('%%DIR%%', this.#dir), 'latin1');
     const [ours, theirs] = await Promise.all([this.#ours(path), this.#theirs(path)]);
     const clean = (message: string): string => message.replaceAll(path, 'FILE').replaceAll(this.#dir, 'DIR');
