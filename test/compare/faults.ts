@@ -69,10 +69,9 @@ const CODES = ['EIO', 'ENOSPC'];
 let runs = 0;
 
 /**
- * Lets the client, then the backend, of a case leave at one byte after another, zones come to harm, and calls of the server's fail, and looks each time whether
- * a neighbour on the same connections to the backend, and what the cache holds, are whole. Counters are looked at last. `calls`: makes
- * calls
- * fail.
+ * Lets the client, then the backend, of a case leave at one byte after another, zones come to harm, and calls of the server's fail, and
+ * looks each time whether a neighbour on the same connections to the backend, and what the cache holds, are whole. Counters are looked at
+ * last. `calls`: makes calls fail.
  */
 export async function sufferFaults(
   site: Site,
