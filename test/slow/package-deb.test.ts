@@ -59,6 +59,8 @@ t.test('the package holds all that a server needs', { skip: missing.length > 0 &
     const status = run(process.execPath, sluice, 'status', '-p', `${s.dir}/`, '-c', 'sluice.conf', '-g', globals);
     t.match(status.stdout, / on uring/, status.stderr);
   }
+  const printed = run(process.execPath, `${dir}/root/usr/lib/sluice/dist/sluice.js`, '--print-config', dir);
+  t.match(printed.stdout, 'text/html', `a folder is served without /etc/sluice ${printed.stderr}`);
   const { stdout: control } = run('dpkg-deb', '-f', deb);
   t.match(control, /^Maintainer: .+ <\S+@\S+>$/m);
   t.notMatch(control, /\.invalid/);
