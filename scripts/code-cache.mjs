@@ -32,7 +32,7 @@ http { types { text/html html; } access_log ${work}/access.log; proxy_temp_path 
 process.argv.splice(1, process.argv.length, `${dist}/sluice.js`, '-p', `${work}/`, '-c', 'server.conf', '-e', 'error.log');
 createRequire(import.meta.url)(process.argv[1]);
 
-for (const until = Date.now() + 30_000; !(await answered('/ok')); ) {
+for (const until = Date.now() + 120_000; !(await answered('/ok')); ) {
   if (Date.now() > until) {
     throw new Error('the server that was built does not answer');
   }
