@@ -17,17 +17,30 @@ export function zoneFiles(run: string, begin = ''): string[] {
   return [...newest.values()].map(([, name]) => join(run, name));
 }
 
+/** Does it, unless a worker has just replaced the file: it may have found the harm done so far. */
+function whileThere(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
+  }
+}
+
 /** Harm to whole files. */
 export const fileHarms: ZoneHarms = {
-  removed: (path) => rmSync(path),
-  emptied: (path) => {
-    truncateSync(path, 0);
-    truncateSync(`${path}-wal`, 0);
-  },
-  overwritten: (path) => {
-    writeFileSync(path, Buffer.alloc(20_000, 0xa5));
-    writeFileSync(`${path}-wal`, Buffer.alloc(20_000, 0x5a));
-  },
+  removed: (path) => whileThere(() => rmSync(path)),
+  emptied: (path) =>
+    whileThere(() => {
+      truncateSync(path, 0);
+      truncateSync(`${path}-wal`, 0);
+    }),
+  overwritten: (path) =>
+    whileThere(() => {
+      writeFileSync(path, Buffer.alloc(20_000, 0xa5), { flag: 'r+' });
+      writeFileSync(`${path}-wal`, Buffer.alloc(20_000, 0x5a), { flag: 'r+' });
+    }),
 };
 
 const tables = (db: Database.Database): string[] =>
