@@ -1,41 +1,46 @@
 import type { Sql, Statement } from '../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../shared/zone/patience.js';
 
-/** The table of an {@link Outbox}, which triggers of the zone's own tables fill. */
-export const OUTBOX_DDL = `CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE);
+/** The table of an {@link Outbox}, which triggers of the zone's own tables fill. `refill`: the store is only to have again what it lost. */
+export const OUTBOX_DDL = `CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, refill INTEGER DEFAULT 0);
   CREATE TABLE IF NOT EXISTS replica (id INTEGER PRIMARY KEY, epoch TEXT);`;
 
 /** The statement of a trigger that notes a key. */
 export const noteKey = (row: 'new' | 'old'): string => `INSERT OR REPLACE INTO outbox (key) VALUES (${row}.key);`;
 
+/** A key that waits to be sent; `refill` is 1 where the store is only to have again what it lost. */
+export type Waiting = readonly [seq: number, key: string, refill: number];
+
 /** The keys of a zone whose changes the fleet does not know yet. They stand in the zone's file, with the changes themselves. */
 export class Outbox {
   readonly #sql: Sql;
-  readonly #first: Statement<[seq: number, key: string]>;
+  readonly #first: Statement<Waiting>;
   readonly #has: Statement<number>;
   readonly #sent: Statement<never>;
   readonly #forget: Statement<never>;
   readonly #note: Statement<never>;
+  readonly #refill: Statement<never>;
   readonly #epoch: Statement<string>;
   readonly #setEpoch: Statement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#first = sql.prepare('SELECT seq, key FROM outbox ORDER BY seq LIMIT ?');
-    this.#has = sql.prepare('SELECT 1 FROM outbox WHERE key = ?');
+    this.#first = sql.prepare('SELECT seq, key, refill FROM outbox ORDER BY seq LIMIT ?');
+    this.#has = sql.prepare('SELECT 1 FROM outbox WHERE key = ? AND refill = 0');
     this.#sent = sql.prepare('DELETE FROM outbox WHERE seq = ?');
     this.#forget = sql.prepare('DELETE FROM outbox WHERE key = ?');
     this.#note = sql.prepare('INSERT OR REPLACE INTO outbox (key) VALUES (?)');
+    this.#refill = sql.prepare('INSERT OR IGNORE INTO outbox (key, refill) VALUES (?, 1)');
     this.#epoch = sql.prepare('SELECT epoch FROM replica');
     this.#setEpoch = sql.prepare('INSERT OR REPLACE INTO replica VALUES (1, ?)');
   }
 
   /** The keys that wait longest. */
-  first(most: number): readonly (readonly [seq: number, key: string])[] {
+  first(most: number): readonly Waiting[] {
     return this.#sql.read(() => this.#first.all(most)) ?? [];
   }
 
-  /** Whether a key waits. For inside a transaction. */
+  /** Whether a change of a key waits. For inside a transaction. */
   has(key: string): boolean {
     return this.#has.get(key) !== undefined;
   }
@@ -50,13 +55,16 @@ export class Outbox {
     this.#note.run(key);
   }
 
-  /** Keys are to be sent. */
-  noteAll(keys: readonly string[]): void {
+  /**
+   * The store has lost these keys. Each machine sends what it has of them, which may be old: one that has changed a key meanwhile is right,
+   * whenever it comes.
+   */
+  refill(keys: readonly string[]): void {
     nowPatiently(
       this.#sql,
       () => {
         for (const key of keys) {
-          this.#note.run(key);
+          this.#refill.run(key);
         }
       },
       CHANGE_TRIES,

@@ -3,8 +3,9 @@ import { StoreScript } from './script.js';
 /**
  * Changes what the machines have in common: KEYS are the list of changes, the table of what is there, when that ends, and where one machine
  * alone may change it, the place of its name. ARGV has how many changes the list keeps, the machine, and for each change the zone, the
- * key, its life in milliseconds (0 for ever, -1 for a removal) and the text. What has ended
- * goes, a few pairs each time. 0: another machine may, and nothing is changed.
+ * key, its life in milliseconds (0 for ever, -1 for a removal), the text, and 1 where it is left alone if the store has the key. That
+ * one is removed stands there for a minute, so that no machine brings it back that did not hear of it. What has ended goes, a few pairs
+ * each time. 0: another machine may, and nothing is changed.
  */
 export const REPLICATE_SCRIPT: StoreScript = new StoreScript(`
 if KEYS[4] and redis.pcall('GET', KEYS[4]) ~= ARGV[2] then
@@ -17,22 +18,24 @@ if #ended > 0 then
   redis.call('HDEL', KEYS[2], unpack(ended))
   redis.call('ZREM', KEYS[3], unpack(ended))
 end
-for i = 3, #ARGV, 4 do
+for i = 3, #ARGV, 5 do
   local zone, key, life, text = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3]
   local field = zone .. '\\n' .. key
-  if life < 0 then
-    redis.call('HDEL', KEYS[2], field)
-    redis.call('ZREM', KEYS[3], field)
-  else
-    local ends = life == 0 and 0 or now + life
-    redis.call('HSET', KEYS[2], field, string.format('%.0f ', ends) .. text)
-    if ends > 0 then
-      redis.call('ZADD', KEYS[3], ends, field)
+  if ARGV[i + 4] ~= '1' or redis.call('HEXISTS', KEYS[2], field) == 0 then
+    if life < 0 then
+      redis.call('HSET', KEYS[2], field, '-1 ')
+      redis.call('ZADD', KEYS[3], now + 60000, field)
     else
-      redis.call('ZREM', KEYS[3], field)
+      local ends = life == 0 and 0 or now + life
+      redis.call('HSET', KEYS[2], field, string.format('%.0f ', ends) .. text)
+      if ends > 0 then
+        redis.call('ZADD', KEYS[3], ends, field)
+      else
+        redis.call('ZREM', KEYS[3], field)
+      end
     end
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'm', ARGV[2], 'z', zone, 'k', key, 'l', ARGV[i + 2], 'v', text)
   end
-  redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'm', ARGV[2], 'z', zone, 'k', key, 'l', ARGV[i + 2], 'v', text)
 end
 return 1
 `);

@@ -148,9 +148,9 @@ export class Replicas {
       if (waiting.length === 0) {
         continue;
       }
-      for (const [, key] of waiting) {
+      for (const [, key, refill] of waiting) {
         const value = zone.current(key);
-        args.push(zone.replicaName, key, value === undefined ? -1 : value.life, value?.text ?? '');
+        args.push(zone.replicaName, key, value === undefined ? -1 : value.life, value?.text ?? '', refill);
       }
       sent.push([zone, waiting.map(([seq]) => seq)]);
     }
@@ -281,7 +281,9 @@ export class Replicas {
         const zone = this.#zones.get(field.slice(0, line));
         const space = pairs[i + 1]!.indexOf(' ');
         const ends = Number(pairs[i + 1]!.slice(0, space));
-        if (zone !== undefined && space > 0 && (ends === 0 || ends > now)) {
+        if (zone !== undefined && space > 0 && ends < 0) {
+          put(found, zone, field.slice(line + 1), undefined);
+        } else if (zone !== undefined && space > 0 && (ends === 0 || ends > now)) {
           put(found, zone, field.slice(line + 1), { text: pairs[i + 1]!.slice(space + 1), life: ends === 0 ? 0 : ends - now });
         }
       }
@@ -305,7 +307,7 @@ export class Replicas {
       zone.takeOver([...there.values(), ...missing.map((key) => ({ key, value: undefined }))]);
     } else {
       zone.takeOver([...there.values()]);
-      zone.outbox.noteAll(missing);
+      zone.outbox.refill(missing);
     }
     zone.outbox.epoch = epoch;
   }
