@@ -29,7 +29,7 @@ const floods = {
   manyFields: once((id) => frame(T.HEADERS, END_HEADERS, id, Buffer.concat([ok, ...Array.from({ length: 4000 }, () => field('x', ''))]))),
   hints: (_round, id) => always(frame(T.HEADERS, END_HEADERS, id, field(':status', '103')))(),
   trailers: behind((id) => frame(T.HEADERS, END_HEADERS, id, field('x-trailer', 'y'))),
-  refused: (_round, id, requests) => (requests > 0 ? frame(T.RST_STREAM, 0, id, number32(7)) : undefined),
+  refused: (_round, id) => frame(T.RST_STREAM, 0, id, number32(7)),
   reset: (_round, id) => Buffer.concat([head(id), frame(T.DATA, 0, id, Buffer.from('part')), frame(T.RST_STREAM, 0, id, number32(2))]),
   goaway: once(() => frame(T.GOAWAY, 0, 0, Buffer.alloc(8))),
   noWindow: once(() => frame(T.SETTINGS, 0, 0, settings(4, 0))),
