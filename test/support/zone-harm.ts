@@ -38,8 +38,13 @@ export const fileHarms: ZoneHarms = {
     }),
   overwritten: (path) =>
     whileThere(() => {
-      writeFileSync(path, Buffer.alloc(20_000, 0xa5), { flag: 'r+' });
-      writeFileSync(`${path}-wal`, Buffer.alloc(20_000, 0x5a), { flag: 'r+' });
+      for (const [file, byte] of [
+        [path, 0xa5],
+        [`${path}-wal`, 0x5a],
+      ] as const) {
+        truncateSync(file, 0);
+        writeFileSync(file, Buffer.alloc(20_000, byte), { flag: 'r+' });
+      }
     }),
 };
 
