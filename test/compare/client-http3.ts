@@ -118,7 +118,7 @@ function requestBytes({ method, target, fields, body }: Request, host: string): 
     ...fields.map(([name, value]) => `${name.toLowerCase()}: ${value}`),
     ...(body?.framing === 'length' ? [`content-length: ${content.length}`] : []),
   ];
-  return Buffer.concat([headers(...lines), ...(content.length > 0 ? [http3Frame(DATA, content)] : [])]);
+  return Buffer.concat([headers(...lines), ...(body === undefined ? [] : [http3Frame(DATA, content)])]);
 }
 
 function responseOf(client: QuicClient, id: number): Received | undefined {
