@@ -7,6 +7,7 @@ import { isAlive } from '../support/processes.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
 import { startTcpBackend, type TcpBackend } from '../support/tcp-backend.js';
+import { bytesOnTheWay } from '../support/tcp-queues.js';
 import { waitFor } from '../support/wait.js';
 
 const KB = 1024;
@@ -167,7 +168,8 @@ async function startResponse(t: Test, finish: 'ends' | 'stays', preload?: string
   const client = await RawClient.connect(s);
   client.pause().send(requestText('GET', '/'));
   await s.logged('buffered to a temporary file');
-  await waitFor(() => backend.sockets[0]!.writableLength === 0);
+  // What a reset finds on its way is lost.
+  await waitFor(() => backend.sockets[0]!.writableLength === 0 && bytesOnTheWay(backend.port) === 0);
   return { s, held, client, backend, length };
 }
 
