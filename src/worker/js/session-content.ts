@@ -1,17 +1,16 @@
-import { INFO, type Level } from '../../shared/log/level.js';
+import { INFO } from '../../shared/log/level.js';
 import { EMPTY } from '../bytes/empty.js';
 import type { Session, SessionReader } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../stream/session/status.js';
 import { DONE, type Result } from '../task/codes.js';
 import { type ContentActions, ContentObject } from './content-object.js';
-import type { FetchScope } from './fetch-settings.js';
 import { ReceivedBytes, withoutEnd } from './received-bytes.js';
-import { placeOf } from './script-place.js';
 import { isPromise } from './script-promise.js';
 import type { ScriptFunction } from './scripts.js';
-import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, integer } from './text.js';
+import { SessionOwner } from './session-owner.js';
+import { Task } from './task.js';
+import { bufferOf, integer } from './text.js';
 
 /** Bytes that a function may have waiting for a client that does not take them. */
 const MOST_WAITING = 16 * 1024 * 1024;
@@ -44,9 +43,7 @@ class GoneError extends Error {
  * A session that a function of `js_content` is the other side of: reads what the client sends when the function asks for it, and sends what
  * the function writes. While nothing is asked for, the client waits.
  */
-export class SessionContent implements TaskOwner, SessionOutput, ContentActions {
-  readonly njs = true;
-  readonly subject: Session;
+export class SessionContent extends SessionOwner implements SessionOutput, ContentActions {
   readonly #timeout: number;
   readonly #task: Task;
   readonly #object: ContentObject;
@@ -65,24 +62,12 @@ export class SessionContent implements TaskOwner, SessionOutput, ContentActions 
   #over = false;
 
   constructor(s: Session, timeout: number) {
-    this.subject = s;
+    super(s);
     this.#timeout = timeout;
     this.#object = new ContentObject(this);
     this.#task = new Task(this, { settled: () => this.#finish(), failed: () => s.finalize(INTERNAL_SERVER_ERROR) });
     this.#filter = s.server.makeFilter?.(s, this);
     s.onFinish(() => this.#gone());
-  }
-
-  get fetchScope(): FetchScope | undefined {
-    return placeOf(this.subject.server)?.fetchScope;
-  }
-
-  get engineId(): number | undefined {
-    return placeOf(this.subject.server)?.scripts?.id;
-  }
-
-  log(level: Level, message: string): void {
-    this.subject.log(level, bytesOf(message));
   }
 
   run(code: ScriptFunction): Result {

@@ -1,19 +1,18 @@
 // Over 400 lines: what scripts do with a session, and the object that they do it with.
 import { ownValue } from '../../shared/collection/own-value.js';
-import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { ERROR, INFO, WARN } from '../../shared/log/level.js';
 import type { Session } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
 import { lastingSlot } from '../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
 import { dump } from './dump.js';
-import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
-import { placeOf } from './script-place.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
-import { Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, givenInteger } from './text.js';
+import { SessionOwner } from './session-owner.js';
+import { Task } from './task.js';
+import { bufferOf, givenInteger } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {
@@ -52,9 +51,7 @@ export function sessionScripts(s: Session): SessionScripts {
 }
 
 /** A session's functions, their events and what they have decided. nginx: ngx_stream_js_ctx_t. */
-export class SessionScripts implements TaskOwner, SessionFilter {
-  readonly njs = true;
-  readonly subject: Session;
+export class SessionScripts extends SessionOwner implements SessionFilter {
   readonly #object: SessionObject;
   readonly #tasks = new Set<Task>();
   #upload: Listener | undefined = undefined;
@@ -79,21 +76,9 @@ export class SessionScripts implements TaskOwner, SessionFilter {
   returnValue: unknown = undefined;
 
   constructor(s: Session) {
-    this.subject = s;
+    super(s);
     this.#object = new SessionObject(this);
     s.onFinish(() => this.#cancel());
-  }
-
-  get fetchScope(): FetchScope | undefined {
-    return placeOf(this.subject.server)?.fetchScope;
-  }
-
-  get engineId(): number | undefined {
-    return placeOf(this.subject.server)?.scripts?.id;
-  }
-
-  log(level: Level, message: string): void {
-    this.subject.log(level, bytesOf(message));
   }
 
   #cancel(): void {
