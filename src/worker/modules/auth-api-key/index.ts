@@ -1,11 +1,10 @@
-import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { authKind } from '../../../shared/zone/meter-kinds.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
-import { httpKeyvals } from '../../lookup/keyval-zone.js';
+import { setKeyFile, setKeyZone } from '../../lookup/key-sources.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { checkKey, type KeySettings, keyName } from './checker.js';
 
@@ -20,24 +19,8 @@ const scope = defineScope<KeySettings>({
   directives: {
     // Syntax: auth_api_key string [key=$variable] | off;
     auth_api_key: { in: ANYWHERE, args: [1, 2], set: setRealm },
-    auth_api_key_file: {
-      in: ANYWHERE,
-      args: 1,
-      set(conf, node, ctx) {
-        const path = node.args[0]!;
-        if (path.includes('$')) {
-          ctx.fail(`invalid file "${path}"`, { arg: 0, hint: 'the name has no variables' });
-        }
-        conf.files = append(conf.files, ctx.path(path, 'conf'));
-      },
-    },
-    auth_api_key_zone: {
-      in: ANYWHERE,
-      args: 1,
-      set(conf, node, ctx) {
-        conf.zones = append(conf.zones, ctx.zone(httpKeyvals, node.args[0]!));
-      },
-    },
+    auth_api_key_file: { in: ANYWHERE, args: 1, set: setKeyFile },
+    auth_api_key_zone: { in: ANYWHERE, args: 1, set: setKeyZone },
   },
   link({ asked, files, zones }, ctx, place) {
     if (place.context === In.LOCATION && asked !== undefined && asked.realm.constant !== 'off' && files.length + zones.length === 0) {

@@ -1,10 +1,10 @@
-import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
 import { authKind } from '../../../shared/zone/meter-kinds.js';
 import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
+import { setKeyFile, setKeyZone } from '../../lookup/key-sources.js';
 import { httpKeyvals } from '../../lookup/keyval-zone.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { checkSignature, signatureOf } from './checker.js';
@@ -40,24 +40,8 @@ const scope = defineScope<SignatureSettings>({
         conf.realm = ctx.complex(node.args[0]!);
       },
     },
-    auth_signature_key_file: {
-      in: ANYWHERE,
-      args: 1,
-      set(conf, node, ctx) {
-        const path = node.args[0]!;
-        if (path.includes('$')) {
-          ctx.fail(`invalid file "${path}"`, { arg: 0, hint: 'the name has no variables' });
-        }
-        conf.files = append(conf.files, ctx.path(path, 'conf'));
-      },
-    },
-    auth_signature_key_zone: {
-      in: ANYWHERE,
-      args: 1,
-      set(conf, node, ctx) {
-        conf.zones = append(conf.zones, ctx.zone(httpKeyvals, node.args[0]!));
-      },
-    },
+    auth_signature_key_file: { in: ANYWHERE, args: 1, set: setKeyFile },
+    auth_signature_key_zone: { in: ANYWHERE, args: 1, set: setKeyZone },
     auth_signature_components: { in: ANYWHERE, args: { min: 1 }, set: setComponents },
     auth_signature_max_age: {
       in: ANYWHERE,
