@@ -3,11 +3,13 @@ import type { Region } from '../../../shared/net/uring/memory.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Answers } from './answers.js';
-import { Connection, type ConnectionHost, NoRoom } from './connection.js';
+import { Connection } from './connection.js';
+import { type ConnectionHost, NoRoom } from './connection-host.js';
 import type { Forwarder } from './forwarder.js';
 import { FrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
 import { LongHeader } from './long-header.js';
+import { canRead, readPacket } from './packet-reader.js';
 import { PacketWriter } from './packet-writer.js';
 import { Path } from './path.js';
 import { ID_LENGTH, type RoutedIds } from './routed-ids.js';
@@ -203,7 +205,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       }
       if (path === undefined) {
         owner = connection;
-        path = connection.ending ? connection.path : connection.pathOf(peer, local);
+        path = connection.ending ? connection.path : connection.paths.find(peer, local);
         if (path === undefined) {
           return;
         }
@@ -240,13 +242,13 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         const index = header.type === Type.INITIAL ? INITIAL : header.type === Type.HANDSHAKE ? HANDSHAKE : APPLICATION;
         const early = header.type === Type.EARLY;
         // An Initial packet that is not in a whole datagram was not sent by a client as it must be.
-        if (connection.canRead(index, early) && (index !== INITIAL || end - start >= LEAST_INITIAL)) {
-          connection.packet(index, early, path, from, header.numberAt, packetEnd, key, ecn, this.now);
+        if (canRead(connection, index, early) && (index !== INITIAL || end - start >= LEAST_INITIAL)) {
+          readPacket(connection, index, early, path, from, header.numberAt, packetEnd, key, ecn, this.now);
         }
         return;
       }
       if (
-        !connection.packet(APPLICATION, false, path, from, from + 1 + ID_LENGTH, packetEnd, key, ecn, this.now) &&
+        !readPacket(connection, APPLICATION, false, path, from, from + 1 + ID_LENGTH, packetEnd, key, ecn, this.now) &&
         connection.isReset(Buffer.from(bytes.subarray(end - RESET_TOKEN, end)))
       ) {
         connection.wasReset();

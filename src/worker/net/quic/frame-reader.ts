@@ -248,7 +248,7 @@ export class FrameReader {
         path.asked(this.#bytes(CHALLENGE, type));
         return;
       case Frame.PATH_RESPONSE:
-        c.pathAnswered(this.#bytes(CHALLENGE, type));
+        c.paths.answered(this.#bytes(CHALLENGE, type));
         return;
       case Frame.CLOSE:
       case Frame.CLOSE_APPLICATION: {
@@ -312,7 +312,7 @@ export class FrameReader {
       space.largestAcked = largest;
     }
     if (acked > 0) {
-      c.wereAcked(space, time, delay, congestion, now);
+      c.fates.acknowledged(space, time, delay, congestion, now);
     }
   }
 }

@@ -45,7 +45,7 @@ export class PacketWriter {
     const { version } = c;
     const destination = c.peerIds.current;
     if (space.index === APPLICATION) {
-      bytes[at++] = 0x40 | (c.keyPhase << 2) | (length - 1);
+      bytes[at++] = 0x40 | (c.keys.present << 2) | (length - 1);
       bytes.set(destination, at);
       at += destination.length;
     } else {

@@ -25,6 +25,8 @@ const Id = {
 
 /** The most streams of a kind that may ever be opened (RFC 9000, 4.6). */
 export const MOST_STREAMS = 2 ** 60;
+/** After so many milliseconds an acknowledgement leaves at the latest, here, and at a peer that says nothing of it. */
+export const MAX_ACK_DELAY = 25;
 const LEAST_PAYLOAD = 1200;
 const LARGEST_ACK_EXPONENT = 20;
 const ACK_DELAY_LIMIT = 2 ** 14;

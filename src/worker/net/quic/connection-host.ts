@@ -1,0 +1,44 @@
+import type { Region } from '../../../shared/net/uring/memory.js';
+import type { Connection } from './connection.js';
+import type { FrameReader } from './frame-reader.js';
+import type { PacketWriter } from './packet-writer.js';
+import type { Path } from './path.js';
+import type { Version } from './version.js';
+
+/** What a connection needs of its endpoint. */
+export interface ConnectionHost {
+  readonly reader: FrameReader;
+  readonly writer: PacketWriter;
+  /** What datagrams are read in, and built in. */
+  readonly input: Region;
+  readonly output: Region;
+  readonly now: number;
+  newId(connection: Connection): Buffer;
+  dropId(id: Buffer): void;
+  resetToken(id: Buffer): Buffer;
+  newToken(path: Path): Buffer;
+  /** Has `flush` called before the tick is over. */
+  dirty(connection: Connection): void;
+  /** Has `expired` called at {@link Connection.deadline}, which is another one than before. */
+  schedule(connection: Connection): void;
+  /** The connection is no more. */
+  forget(connection: Connection): void;
+  /** Sends `length` bytes of the output as datagrams of `segment` bytes, the last of which may be shorter. 0, or a negated error number. */
+  send(path: Path, from: number, length: number, segment: number): number;
+  localAddress(path: Path): { readonly address?: string | undefined; readonly port?: number | undefined };
+}
+
+/** What the first packet of a connection says. */
+export interface Beginning {
+  readonly version: Version;
+  /** The client's first destination, and its source. */
+  readonly originalDestination: Buffer;
+  readonly source: Buffer;
+  /** The source of our Retry packet. */
+  readonly retrySource: Buffer | undefined;
+  /** A token has shown that the client is at its address. */
+  readonly validated: boolean;
+}
+
+/** There is no room for a connection. */
+export class NoRoom extends Error {}

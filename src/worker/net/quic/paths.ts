@@ -1,0 +1,163 @@
+import type { Connection } from './connection.js';
+import { BASE } from './mtu.js';
+import { Path } from './path.js';
+import { APPLICATION } from './space.js';
+
+/** At other paths than the one in use. */
+const MOST_PATHS = 4;
+/** A packet's header, number and tag take no more, and a frame of paths that. */
+const [AROUND, FRAME] = [60, 9];
+const [CHALLENGE, RESPONSE] = [Buffer.from([0x1a]), Buffer.from([0x1b])];
+
+/** The paths of a connection: the one in use, the one before, and those that the client tries (RFC 9000, 9). */
+export class Paths {
+  readonly #connection: Connection;
+  /** The one in use. */
+  current: Path;
+  /** The path before the client has moved, until the new one is known to work. */
+  #before: Path | undefined = undefined;
+  #others: Path[] = [];
+
+  constructor(connection: Connection, first: Path) {
+    this.#connection = connection;
+    this.current = first;
+  }
+
+  /** The path of a datagram: one that is known, or a new one. Undefined where there are too many. */
+  find(peer: Buffer, local: Buffer | undefined): Path | undefined {
+    if (this.current.is(peer, local)) {
+      return this.current;
+    }
+    if (this.#before?.is(peer, local)) {
+      return this.#before;
+    }
+    let found = this.#others.find((each) => each.is(peer, local));
+    if (found === undefined) {
+      // The handshake is over before a client moves.
+      if (!this.#connection.confirmed || this.#others.length >= MOST_PATHS) {
+        return undefined;
+      }
+      // It is remembered once it has brought a packet that is authentic.
+      found = new Path(peer, local);
+    }
+    return found;
+  }
+
+  /** An authentic packet came on another path than the one in use. `moves`: it says that the client is there from now on. */
+  used(path: Path, moves: boolean, now: number): void {
+    if (path !== this.#before && !this.#others.includes(path)) {
+      this.#others.push(path);
+    }
+    if (moves) {
+      this.#moved(path, now);
+    } else if (path.challenge === undefined && !path.validated) {
+      path.ask(now, this.#connection.probeTimeout);
+    }
+  }
+
+  /** The client uses another path from now on. */
+  #moved(path: Path, now: number): void {
+    const c = this.#connection;
+    const before = this.current;
+    this.#others = this.#others.filter((each) => each !== path);
+    if (before.validated) {
+      this.#before = before;
+    }
+    this.current = path;
+    if (!path.sharesAddress(before)) {
+      c.recovery.newPath();
+      c.peerIds.change();
+    }
+    c.mtu.reset();
+    c.recovery.cubic.resize(BASE);
+    if (path.validated) {
+      c.beginMtu();
+    } else if (path.challenge === undefined) {
+      path.ask(now, c.probeTimeout);
+    }
+  }
+
+  /** PATH_RESPONSE came, on whichever path. */
+  answered(data: Buffer): void {
+    for (const path of [this.current, this.#before, ...this.#others]) {
+      if (path?.answers(data)) {
+        if (path === this.current) {
+          this.#before = undefined;
+          this.#connection.beginMtu();
+        }
+        return;
+      }
+    }
+  }
+
+  /** When a path is asked again, or given up. */
+  get due(): number {
+    let due = this.current.challengeAt;
+    for (const { challengeAt } of this.#others) {
+      due = Math.min(due, challengeAt);
+    }
+    return due;
+  }
+
+  expired(now: number): void {
+    for (const path of [this.current, ...this.#others]) {
+      if (now >= path.challengeAt && !path.askAgain(now, this.#connection.probeTimeout)) {
+        this.#failed(path, now);
+      }
+    }
+  }
+
+  /** Nobody answers on a path. */
+  #failed(path: Path, now: number): void {
+    const c = this.#connection;
+    if (path !== this.current) {
+      this.#others = this.#others.filter((each) => each !== path);
+    } else if (this.#before !== undefined) {
+      this.current = this.#before;
+      this.#before = undefined;
+      c.mtu.reset();
+      c.beginMtu();
+      c.touch();
+    } else {
+      c.idleAt = now;
+    }
+  }
+
+  /** Answers and asks on all paths; each in a datagram of full length, unless that is too much for its path. */
+  send(now: number): void {
+    this.#sendOn(this.current, now);
+    if (this.#before !== undefined) {
+      this.#sendOn(this.#before, now);
+    }
+    for (const path of this.#others) {
+      this.#sendOn(path, now);
+    }
+  }
+
+  #sendOn(path: Path, now: number): void {
+    if (!path.challenges && path.responses.length === 0) {
+      return;
+    }
+    const c = this.#connection;
+    const space = c.spaces[APPLICATION]!;
+    if (space.writeKeys === undefined) {
+      return;
+    }
+    // Who acknowledges nothing has to wait for answers as for everything else.
+    const answers = c.recovery.cubic.room > 0 ? path.responses.splice(0) : [];
+    const frames = answers.map((data) => Buffer.concat([RESPONSE, data]));
+    if (path.challenges && path.challenge !== undefined) {
+      path.challenges = false;
+      frames.push(Buffer.concat([CHALLENGE, path.challenge]));
+    }
+    if (frames.length === 0) {
+      return;
+    }
+    const most = Math.min(BASE, path.allowance);
+    if (most < AROUND + frames.length * FRAME) {
+      return;
+    }
+    const length = c.host.writer.pathPacket(c, space, 0, frames, most, now);
+    c.sender.send(path, 0, length, length);
+  }
+}
