@@ -1,6 +1,6 @@
-// The pages of Node's executable that a process has touched. Its start needs most of them, and what is at rest next to none; the system
-// counts them to the process for as long as they are mapped.
-import { readFileSync, readlinkSync } from 'node:fs';
+// The pages of Node's executable and of libraries that a process has touched. Its start needs most of them, and what is at rest next to
+// none; the system counts them to the process for as long as they are mapped.
+import { readFileSync } from 'node:fs';
 import { loadLibrary } from './native.js';
 
 const MADV_DONTNEED = 4;
@@ -12,17 +12,17 @@ export interface Mapping {
 }
 
 /**
- * The parts of a file that are mapped to be read or run, in the kernel's account of a process's memory (/proc/PID/smaps), and of which the
+ * The parts of files that are mapped to be read or run, in the kernel's account of a process's memory (/proc/PID/smaps), and of which the
  * process has changed no page: what has been changed would be lost.
  */
-export function unchangedParts(smaps: string, file: string): Mapping[] {
+export function unchangedParts(smaps: string): Mapping[] {
   const parts: Mapping[] = [];
   let part: Mapping | undefined;
   for (const line of smaps.split('\n')) {
     const [, from, to, rights, name] = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ \d+ *(.*)$/.exec(line) ?? [];
     if (from !== undefined && to !== undefined) {
       const address = Number.parseInt(from, 16);
-      const wanted = name === file && (rights === 'r-xp' || rights === 'r--p');
+      const wanted = name?.startsWith('/') && (rights === 'r-xp' || rights === 'r--p');
       part = wanted ? { address, length: Number.parseInt(to, 16) - address } : undefined;
     } else if (part !== undefined && line.startsWith('Anonymous:')) {
       if (/^Anonymous: +0 kB$/.test(line)) {
@@ -35,15 +35,15 @@ export function unchangedParts(smaps: string, file: string): Mapping[] {
 }
 
 /**
- * Returns what has the system forget that this process has touched pages of its executable. They stay in the system's memory, shared with
- * whoever runs the same file, and the first use of each brings it back, with its neighbours, in less than a microsecond.
+ * Returns what has the system forget that this process has touched pages of its executable and libraries. They stay in the system's
+ * memory, shared with whoever runs the same file, and the first use of each brings it back, with its neighbours, in less than a microsecond.
  */
 export function programPages(): () => void {
   try {
     const library = loadLibrary();
     if (typeof library !== 'string') {
       const advise = library.find('int madvise(intptr_t, size_t, int)');
-      const parts = unchangedParts(readFileSync('/proc/self/smaps', 'latin1'), readlinkSync('/proc/self/exe'));
+      const parts = unchangedParts(readFileSync('/proc/self/smaps', 'latin1'));
       return () => {
         for (const { address, length } of parts) {
           advise(address, length, MADV_DONTNEED);

@@ -39,6 +39,7 @@ class SpareMemory {
   #collectedAt = -MUCH_WORK;
   #code = codeSize();
   #interval = SHORTEST;
+  #letGo: (() => void) | undefined;
 
   constructor(work: () => number, forgets: boolean) {
     this.#work = work;
@@ -60,9 +61,9 @@ class SpareMemory {
     const collects = idle && work - this.#collectedAt >= MUCH_WORK && small;
     if (collects) {
       this.#collectedAt = work;
-      const letGo = programPages();
+      // To be made it takes memory that is collected at once.
+      this.#letGo ??= programPages();
       collectAll(this.#forgets);
-      letGo();
     }
     const code = codeSize();
     if (collects || code - this.#code > CODE) {
@@ -70,6 +71,11 @@ class SpareMemory {
     }
     this.#code = collects ? code : Math.max(code, this.#code);
     setTimer(this.#look, this.#interval).unref();
+    if (idle) {
+      // Last, since each step of this function needs some of them.
+      this.#letGo ??= programPages();
+      this.#letGo();
+    }
   };
 }
 
