@@ -10,7 +10,7 @@ import type { AcmeZone } from '../acme/acme-zone.js';
 import { Replicas } from '../fleet/replicas.js';
 import { Seals } from '../fleet/seals.js';
 import type { StoreSettings } from '../fleet/settings.js';
-import { SharedStore, type StoreClient } from '../fleet/shared-store.js';
+import { NOBODY, SharedStore, type StoreClient } from '../fleet/shared-store.js';
 import { LEAD_SCRIPT, RESIGN_SCRIPT } from './lead-scripts.js';
 
 /** A machine that does not renew the lead for so many milliseconds has lost it. */
@@ -96,6 +96,10 @@ export class FleetLead implements StoreClient {
     this.#asking = false;
   }
 
+  understands(reply: unknown): boolean {
+    return Array.isArray(reply) && (reply[0] === 0 || reply[0] === 1) && Number.isSafeInteger(reply[1]);
+  }
+
   replied(reply: unknown): void {
     this.#asking = false;
     if (this.#closed) {
@@ -136,7 +140,7 @@ export class FleetLead implements StoreClient {
     this.#replicas.close();
     this.#closed = true;
     if (this.#store.up) {
-      this.#store.run(RESIGN_SCRIPT, [this.#key, this.#seen], [this.#token], { replied() {}, lost() {} });
+      this.#store.run(RESIGN_SCRIPT, [this.#key, this.#seen], [this.#token], NOBODY);
     }
     this.#store.close();
   }

@@ -61,6 +61,8 @@ export class Replicas {
   /** What the store's clock is ahead of this process's. */
   #ahead = 0;
   #waiting: NodeJS.Timeout | undefined;
+  /** What was said last of changes that cannot be taken over. */
+  #complained = '';
 
   constructor(store: SharedStore, log: Logger, { part = '', guard }: ReplicaOptions = {}) {
     this.#store = store;
@@ -160,6 +162,7 @@ export class Replicas {
     this.#sending = true;
     const guarded = this.#guard === undefined ? [] : [this.#guard.key];
     this.#store.run(REPLICATE_SCRIPT, [this.#list, this.#table, this.#ends, ...guarded], args, {
+      understands: (reply) => reply === 0 || reply === 1,
       replied: (reply) => {
         this.#sending = false;
         if (reply !== 1) {
@@ -207,7 +210,7 @@ export class Replicas {
           then(reply);
           return;
         } catch (failure) {
-          this.#log.log(WARN, `shared store "${this.#store.settings.name}": a change cannot be taken over (${oneLine(String(failure))})`);
+          this.#complain(oneLine(String(failure)));
         }
       }
       // A connection that broke begins anew by itself; this is for a store that cannot answer.
@@ -219,15 +222,27 @@ export class Replicas {
     });
   }
 
+  /** Says what is wrong once: it is tried again and again. */
+  #complain(why: string): void {
+    if (this.#complained !== why) {
+      this.#complained = why;
+      this.#log.log(WARN, `shared store "${this.#store.settings.name}": a change cannot be taken over (${why})`);
+    }
+  }
+
   #next(): void {
     clearTimeout(this.#waiting);
     // Behind a connection that is silent for longer there may be nobody.
     this.#waiting = setTimer(() => this.#connection?.reconnect(), 2 * BLOCK_MS).unref();
+    const asked = performance.now();
     this.#ask('xread', ['COUNT', MAX_CHANGES, 'BLOCK', BLOCK_MS, 'STREAMS', this.#list, this.#last!], (reply) => {
       if (reply !== null) {
         const [[, entries]] = reply as [[string, [id: string, fields: string[]][]]];
         this.#take(entries);
         this.#last = entries.at(-1)![0];
+      } else if (performance.now() - asked < RETRY_MS) {
+        // A store waits for longer before it says that there is no change.
+        throw new TypeError('the store does not wait for changes');
       }
       this.#next();
     });
@@ -259,6 +274,9 @@ export class Replicas {
   #readAll(): void {
     this.#ask('eval', [BEGIN_SCRIPT.text, 2, this.#name, this.#list, randomBytes(12).toString('hex')], (reply) => {
       const [epoch, fresh, last, now] = reply as [string, number, string, string];
+      if (typeof epoch !== 'string' || typeof last !== 'string' || !/^\d{1,15}$/.test(now)) {
+        throw new TypeError('what the store says of itself makes no sense');
+      }
       this.#ahead = Number(now) - performance.now();
       this.#scan('0', new Map(), (found) => {
         for (const zone of this.#zones.values()) {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/log/error-log.js';
-import { type Level, NOTICE, WARN } from '../../shared/log/level.js';
+import { INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { STORE } from '../../shared/zone/meter-kinds.js';
@@ -11,6 +11,8 @@ import { storeKey } from './store-key.js';
 
 /** Who asks the store, and is told. */
 export interface StoreClient {
+  /** Whether an answer is one that its program gives: with another one the store is lost. */
+  understands(reply: unknown): boolean;
   /** The store's answer. */
   replied(reply: unknown): void;
   /** There is none: the store is lost. It may have done what it was asked for. */
@@ -28,6 +30,8 @@ const PROBE_MS = 500;
 const MUTE_PROBES = 3;
 /** So long (milliseconds) what was written to try the store stays there. */
 const PROBE_LIFE_MS = 60_000;
+/** Who is lost again so soon (milliseconds) after the return was never well: the log has told of it. */
+const UNWELL_MS = 10_000;
 /** The first connection may take so long (milliseconds) at least: a worker that has just begun is busy. */
 const START_MS = 500;
 /** Answers that a new connection may change. */
@@ -35,6 +39,12 @@ const REJECTED = /^(NOAUTH|WRONGPASS|NOPERM|READONLY)\b/;
 
 /** What the log says of an error; that of the package for a command without a connection names its own options. */
 const reasonOf = ({ message }: Error): string => (message.includes('enableOfflineQueue') ? 'there is no connection' : oneLine(message));
+
+/** What answers is no store, or another program than ours wrote what it keeps. */
+const NOT_UNDERSTOOD = new Error('it gave an answer that its program does not give');
+
+/** For who asks without a wish to know. */
+export const NOBODY: StoreClient = { understands: () => true, replied() {}, lost() {} };
 
 /** A question on its way. */
 class Call {
@@ -76,6 +86,9 @@ export class SharedStore {
   #probing: NodeJS.Timeout | undefined;
   #probe: Call | undefined;
   #mute = 0;
+  /** When the store was there again. */
+  #returnedAt = Number.NEGATIVE_INFINITY;
+  #unwell = false;
   /** A key of the part of the store that failed. */
   #failedKey = '';
   readonly #watchers: StoreWatcher[] = [];
@@ -172,6 +185,10 @@ export class SharedStore {
 
   #answered(call: Call, reply: unknown): void {
     const { client } = call;
+    if (client !== undefined && !client.understands(reply)) {
+      this.#failed(call, NOT_UNDERSTOOD);
+      return;
+    }
     const ms = performance.now() - call.at;
     this.#meter.values[STORE.time]! += ms;
     this.#meter.time(STORE.buckets, ms);
@@ -216,7 +233,8 @@ export class SharedStore {
       this.#meter.count(STORE.losses);
       const { name, failure } = this.settings;
       const meanwhile = failure === 'local' ? 'this machine decides for itself' : 'requests that need it are refused';
-      this.#log.log(this.#level, `shared store "${name}" is lost (${reason}), ${meanwhile} until it is back`);
+      this.#unwell = performance.now() - this.#returnedAt < UNWELL_MS;
+      this.#log.log(this.#unwell ? INFO : this.#level, `shared store "${name}" is lost (${reason}), ${meanwhile} until it is back`);
     }
     this.#giveUp();
     this.#tryLater();
@@ -287,7 +305,7 @@ export class SharedStore {
       }
       return;
     }
-    const probe = new Call({ replied() {}, lost() {} }, '');
+    const probe = new Call(NOBODY, '');
     this.#probe = probe;
     // In a cluster the part that failed is the one to ask.
     const key = this.#failedKey === '' ? `${this.prefix}probe` : `sluice:${this.settings.name}:probe:{${this.#failedKey}}`;
@@ -320,7 +338,10 @@ export class SharedStore {
     clearTimeout(this.#probing);
     this.#probing = undefined;
     this.#setUp(true);
-    this.#log.log(NOTICE, `shared store "${this.settings.name}" is ${first ? 'connected' : 'back'}`);
+    if (!first) {
+      this.#returnedAt = performance.now();
+    }
+    this.#log.log(this.#unwell ? INFO : NOTICE, `shared store "${this.settings.name}" is ${first ? 'connected' : 'back'}`);
     for (const watcher of this.#watchers) {
       watcher.storeBack();
     }

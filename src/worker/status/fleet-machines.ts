@@ -9,6 +9,8 @@ import { SERVER_VERSION } from '../version.js';
 /** How often (milliseconds) a machine tells of itself, and how long that counts in the store. */
 const TELL_MS = 2000;
 const LEASE_MS = 10_000;
+/** How many milliseconds ago a machine told of itself. A clock of the store that was set back makes it less than nothing. */
+const AGE = /^-?\d{1,6}$/;
 
 /**
  * Tells of a machine, and hears of all: KEYS has the table, ARGV the machine's name, what it tells, and for how many milliseconds that
@@ -71,6 +73,14 @@ export class FleetMachines implements StoreClient {
   lost(): void {
     this.#asking = false;
     this.#zone.put([[this.#store.settings.node, Date.now(), this.#own]]);
+  }
+
+  understands(reply: unknown): boolean {
+    return (
+      Array.isArray(reply) &&
+      reply.length % 3 === 0 &&
+      reply.every((text, i) => typeof text === 'string' && (i % 3 !== 1 || AGE.test(text)))
+    );
   }
 
   replied(reply: unknown): void {

@@ -99,9 +99,13 @@ export class FleetTickets implements StoreClient, StoreWatcher {
     this.#asking = false;
   }
 
+  understands(reply: unknown): boolean {
+    return Array.isArray(reply) && typeof reply[0] === 'string' && /^\d{1,15}$/.test(String(reply[1]));
+  }
+
   replied(reply: unknown): void {
     this.#asking = false;
-    if (this.#askAt === Number.POSITIVE_INFINITY || !Array.isArray(reply)) {
+    if (this.#askAt === Number.POSITIVE_INFINITY) {
       return;
     }
     const [is, clock] = reply as [string, string];

@@ -31,8 +31,8 @@ local function load(k)
       end
     end
   end
-  if #gone > 0 then
-    redis.call('HDEL', KEYS[k], unpack(gone))
+  for i = 1, #gone, 1000 do
+    redis.call('HDEL', KEYS[k], unpack(gone, i, math.min(i + 999, #gone)))
   end
   others[k] = sum
 end

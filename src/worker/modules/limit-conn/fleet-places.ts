@@ -156,6 +156,14 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
     this.#send();
   }
 
+  understands(reply: unknown): boolean {
+    const { askers } = this.#calling!;
+    const answers = reply as readonly unknown[];
+    return (
+      Array.isArray(reply) && answers.length === askers.length && askers.every(({ places }, i) => isInteger(answers[i], 0, places.length))
+    );
+  }
+
   replied(reply: unknown): void {
     const { keys, askers } = this.#calling!;
     const answers = reply as readonly number[];
@@ -289,6 +297,9 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
     );
   }
 }
+
+const isInteger = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 
 function rethrow(error: unknown): void {
   throw error;

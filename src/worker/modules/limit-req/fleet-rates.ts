@@ -1,5 +1,5 @@
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
-import type { SharedStore, StoreClient } from '../../fleet/shared-store.js';
+import { NOBODY, type SharedStore, type StoreClient } from '../../fleet/shared-store.js';
 import { GIVE_BACK_SCRIPT, RATE_SCRIPT } from './rate-script.js';
 
 /** Questions of one tick are put together; more than so many at once wait for the next answer, so that a busy worker asks rarely. */
@@ -150,6 +150,29 @@ class Batch implements StoreClient {
     this.#rates.store.run(RATE_SCRIPT, keys, args, this);
   }
 
+  understands(reply: unknown): boolean {
+    if (!Array.isArray(reply)) {
+      return false;
+    }
+    let at = 0;
+    for (let i = 0; i < this.#askers.length; i++) {
+      const { shares } = this.#askers[i]!;
+      const refusing: unknown = reply[at++];
+      if (refusing !== 0) {
+        if (!isInteger(refusing, 1, shares.length) || !isInteger(reply[at++], shares[refusing - 1]!.burst + 1, MAX_LEVEL)) {
+          return false;
+        }
+        continue;
+      }
+      for (let j = 0; j < shares.length; j++) {
+        if (!isInteger(reply[at++], 0, shares[j]!.burst)) {
+          return false;
+        }
+      }
+    }
+    return at === reply.length;
+  }
+
   replied(reply: unknown): void {
     this.#rates.called();
     const numbers = reply as readonly number[];
@@ -202,6 +225,18 @@ class PartBatch implements StoreClient {
       args.push(1, 1, rate, burst);
     }
     this.#rates.store.run(RATE_SCRIPT, [this.#key], args, this);
+  }
+
+  understands(reply: unknown): boolean {
+    return (
+      Array.isArray(reply) &&
+      reply.length === 2 * this.#parts.length &&
+      this.#parts.every(([{ asker }, share], i) => {
+        const { burst } = asker.shares[share]!;
+        const level: unknown = reply[2 * i + 1];
+        return reply[2 * i] === 0 ? isInteger(level, 0, burst) : reply[2 * i] === 1 && isInteger(level, burst + 1, MAX_LEVEL);
+      })
+    );
   }
 
   replied(reply: unknown): void {
@@ -275,4 +310,8 @@ function rethrow(error: unknown): void {
   throw error;
 }
 
-const NOBODY: StoreClient = { replied() {}, lost() {} };
+/** The most that a bucket is said to hold; more is not counted exactly. */
+const MAX_LEVEL = Number.MAX_SAFE_INTEGER;
+
+const isInteger = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;

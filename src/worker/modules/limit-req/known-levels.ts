@@ -2,6 +2,8 @@ import { monotonicMs } from '../../../shared/zone/monotonic.js';
 
 /** How many full buckets a zone's worker remembers; those it learned of first are forgotten first. */
 const MAX_KNOWN = 16_384;
+/** For so long (milliseconds) the store is not asked again: somebody may have emptied a bucket there. */
+const MAX_AGE = 10_000;
 
 /** What a bucket held at a moment. */
 interface Level {
@@ -22,8 +24,9 @@ export class KnownLevels {
     if (level === undefined) {
       return 0;
     }
-    const excess = level.held - Math.floor((rate * (monotonicMs() - level.at)) / 1000) + 1000;
-    if (excess > burst) {
+    const age = monotonicMs() - level.at;
+    const excess = level.held - Math.floor((rate * age) / 1000) + 1000;
+    if (excess > burst && age < MAX_AGE) {
       return excess;
     }
     this.#levels.delete(key);

@@ -4,18 +4,31 @@ import { StoreScript } from '../../fleet/script.js';
  * Decides by buckets of the store, which are KEYS: each has when it was last added to (milliseconds of the store's clock), and what it held
  * then, in thousandths. A bucket goes when it has leaked to where a new one begins. ARGV has the decisions, one after the other: how many
  * limits, and for each the bucket's number, rate and burst. The answer has for each: 0 and what each bucket holds with the request, or the
- * number of the limit that refuses it, and what its bucket would hold. nginx: the arithmetic of ngx_http_limit_req_lookup.
+ * number of the limit that refuses it, and what its bucket would hold. A bucket that was added to at a time to come, because the clock was
+ * set back or another server with another clock took over, leaks from now on. nginx: the arithmetic of ngx_http_limit_req_lookup.
  */
 export const RATE_SCRIPT: StoreScript = new StoreScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local last, held, rates, changed, order = {}, {}, {}, {}, {}
+local last, held, rates, order = {}, {}, {}, {}
 local floor, max = math.floor, math.max
+local function note(k, rate)
+  if not rates[k] then
+    order[#order + 1] = k
+  end
+  rates[k] = rate
+end
 local function excess(k, rate)
   if last[k] == nil then
     local found = redis.pcall('GET', KEYS[k])
     if type(found) == 'string' and #found == 16 then
       last[k], held[k] = struct.unpack('>dd', found)
+      if not (held[k] >= 0 and held[k] <= 4e15 and last[k] >= 0 and last[k] <= 4e15) then
+        last[k] = false
+      elseif last[k] > now then
+        last[k] = now
+        note(k, rate)
+      end
     else
       last[k] = false
     end
@@ -23,11 +36,7 @@ local function excess(k, rate)
   if not last[k] then
     return 0
   end
-  local ms = now - last[k]
-  if ms < 0 then
-    ms = 0
-  end
-  return max(0, held[k] - floor(rate * ms / 1000) + 1000)
+  return max(0, floor(held[k]) - floor(rate * (now - last[k]) / 1000) + 1000)
 end
 local out, n, at, total = {}, 0, 1, #ARGV
 while at <= total do
@@ -55,11 +64,7 @@ while at <= total do
         last[k] = now
       end
       held[k] = levels[i]
-      if not changed[k] then
-        changed[k] = true
-        order[#order + 1] = k
-      end
-      rates[k] = tonumber(ARGV[p + 1])
+      note(k, tonumber(ARGV[p + 1]))
       n = n + 1
       out[n] = levels[i]
     end
