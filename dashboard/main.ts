@@ -1,6 +1,7 @@
 import { Chart } from './charts.js';
 import { ConfigurationView } from './configuration.js';
 import { el, filterTables, section, setText } from './dom.js';
+import { fleetPart } from './fleet-section.js';
 import { Live } from './live.js';
 import { LogView } from './log-view.js';
 import { bytes, count, rate, span, time } from './numbers.js';
@@ -84,6 +85,7 @@ async function send(change: object): Promise<void> {
 const parts = [
   statePart(),
   tilesPart(),
+  fleetPart(),
   zonesPart('servers'),
   upstreamsPart(ask),
   zonesPart('locations'),

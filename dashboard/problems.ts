@@ -1,3 +1,4 @@
+import { machineState } from './fleet-section.js';
 import type { Live } from './live.js';
 import { count, percent, span } from './numbers.js';
 import type { State } from './types.js';
@@ -22,6 +23,12 @@ export function problemsOf(state: State, live: Live): Problem[] {
     if (down.length > 0) {
       const which = down.length === 1 ? down[0]!.server : `${down.length} of ${peers.length} servers`;
       found.push({ look: 'bad', text: `${name}: ${which} ${down.length === 1 ? 'does not work' : 'do not work'}` });
+    }
+  }
+  for (const machine of state.fleet?.machines ?? []) {
+    const [look, text] = machineState(machine, state.now);
+    if (look !== 'ok') {
+      found.push({ look, text: `machine ${machine.node}: ${text}`, href: '#fleet' });
     }
   }
   for (const { subject, server, notAfter } of state.certificates) {

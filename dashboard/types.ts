@@ -130,6 +130,36 @@ export interface Certificate {
   readonly notAfter: number;
 }
 
+/** A machine of a fleet, as it has told of itself. */
+export interface Machine {
+  readonly node: string;
+  /** When it told so; a date. */
+  readonly seen: string;
+  readonly version: string;
+  readonly configuration_loaded: string;
+  readonly workers: number;
+  readonly workers_up: number;
+  readonly connections: { readonly active: number; readonly waiting: number };
+  readonly requests: { readonly total: number; readonly rate: number; readonly '5xx': number };
+  readonly decided_locally: number;
+}
+
+/** The store that machines share. */
+export interface Fleet {
+  readonly name: string;
+  readonly node: string;
+  readonly state: 'up' | 'partly' | 'lost';
+  readonly workers_up: number;
+  readonly calls: number;
+  readonly errors: number;
+  readonly timeouts: number;
+  readonly losses: number;
+  readonly decided_locally: number;
+  readonly refused_without_question: number;
+  readonly round_trip_ms: { readonly median: number; readonly p99: number };
+  readonly machines: readonly Machine[];
+}
+
 type Named<T> = Readonly<Record<string, T>>;
 
 export interface State {
@@ -166,6 +196,8 @@ export interface State {
   readonly resolvers: Named<{ readonly requests: Named<number>; readonly responses: Named<number> }>;
   readonly ssl: { readonly handshakes: number; readonly handshakes_failed: number; readonly session_reuses: number };
   readonly certificates: readonly Certificate[];
+  /** null without a store that machines share. */
+  readonly fleet: Fleet | null;
   readonly reasons: readonly Reason[];
 }
 

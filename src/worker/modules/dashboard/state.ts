@@ -8,6 +8,7 @@ import { reasonsSince } from '../../status/history-series.js';
 import { takeKeyvals } from '../../status/keyvals.js';
 import { serviceObject } from '../../status/service.js';
 import { type Protocol, readings, type StatusSource, utf8 } from '../../status/source.js';
+import { storeObject, takeStore } from '../../status/store.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 
@@ -21,6 +22,7 @@ export function stateText(source: StatusSource, { write, config }: { readonly wr
   const api = (path: string): unknown => answerApi(source, { method: 'GET', path: `9/${path}`, fields: undefined, write: false })!.body;
   const now = Date.now();
   const { history } = historyOf(http);
+  const store = takeStore(source);
   return JSON.stringify({
     now,
     version: SERVER_VERSION,
@@ -44,6 +46,7 @@ export function stateText(source: StatusSource, { write, config }: { readonly wr
     resolvers: api('resolvers'),
     ssl: api('ssl'),
     certificates: takeCertificates(source),
+    fleet: store === undefined ? null : storeObject(store),
     reasons: history === undefined ? [] : reasonsSince(history, Math.floor(now / 1000) - MINUTES_OF_REASONS * 60),
   });
 }
