@@ -588,6 +588,28 @@ t.test('keys of tickets from files', async (t) => {
   t.equal(body(await get(server, '/', { port: 2, session })), '.');
 });
 
+t.test('names of certificates with variables are looked at for servers that have them', async (t) => {
+  const message = async (http: string): Promise<string> => {
+    const text = conf(http).replaceAll(/^.*(access_log|temp_path).*$/gm, '');
+    return (await configMessage(t, text)) ?? 'no error';
+  };
+  const listen = 'listen 127.0.0.1:19443;';
+  const [nothing, unclosed] = ['$nothing', '${nothing'].map((name) => `ssl_certificate ${name}; ssl_certificate_key key;`);
+  t.equal(await message(nothing!), 'no error', 'nobody has it');
+  t.equal(await message(`ssl_certificate $nothing; server { ${listen} ${pair('rsa')} }`), 'no error', 'a server has others');
+  t.equal(await message(`server { ${listen} ssl_certificate $nothing; }`), 'no "ssl_certificate_key" is defined for certificate "$nothing"');
+  t.equal(await message(`${nothing} server { ${listen} }`), 'unknown "nothing" variable');
+  t.equal(await message(`server { ${listen} ${nothing} return 200 $also; }`), 'unknown "also" variable', 'it is named once all is read');
+  t.match(await message(`${unclosed!.replace('$', '"$').replace(';', '";')}`), 'no error');
+  t.match(
+    await message(`server { ${listen} ssl_certificate $; ssl_certificate_key key; ssl_ciphers nonsense; }`),
+    /SSL_CTX_set_cipher_list\("nonsense"\) failed/,
+  );
+  t.match(await message(`server { ${listen} ssl_certificate $; ssl_certificate_key key; }`), /^invalid variable name in %%FILE%%:\d+$/);
+  const wrong = `ssl_certificate $nothing; ssl_certificate_key $nothing; server { ${listen} ssl_certificate no.crt; ssl_certificate_key no.key; }`;
+  t.match(await message(wrong), /^cannot load certificate "[^"]*\/no.crt": /, 'those of the server are read');
+});
+
 t.test("what is wrong with certificates is said in nginx's words", async (t) => {
   const message = async (text: string): Promise<string> => {
     const http = conf(`server { listen 127.0.0.1:19443 ssl; ${text} }`).replaceAll(/^.*(access_log|temp_path).*$/gm, '');

@@ -1,14 +1,14 @@
+import { LateValue } from '../../shared/config/late-value.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import { compileComplex } from '../../shared/value/complex.js';
 import type { VariableTable } from '../../shared/value/variables.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';
-import { LateValue } from '../upstream/settings/late-value.js';
 
 /** One `fastcgi_param` line, or that of a kindred protocol. */
 export interface ParamSource {
   readonly name: string;
-  readonly value: LateValue;
+  readonly value: LateValue<Request>;
   readonly ifNotEmpty: boolean;
 }
 

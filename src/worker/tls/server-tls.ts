@@ -17,7 +17,7 @@ import { DATA, loadChain, loadKey, NoCertificateYet, readPasswords } from './pem
 import { QuicContext } from './quic-context.js';
 import { StoredQuicSessions } from './quic-sessions.js';
 import { BuiltinSessions, type SessionStore } from './sessions.js';
-import { AUTOMATIC_CERTIFICATE, TLS, type TlsSettings } from './settings.js';
+import { AUTOMATIC_CERTIFICATE, type NameWithVariables, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
 import { FileKeys, FleetKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
 import type { TlsRoot } from './tls-address.js';
@@ -85,7 +85,7 @@ export class ServerTls {
     }
     this.#base = contextBase(settings, files);
     this.#speaks13 = speaks13(this.#base);
-    const dynamic = settings.complexNames.size > 0;
+    const dynamic = namesWithVariables(settings).length > 0;
     const identities = dynamic ? [] : identitiesOf(settings, this.#passwords, files);
     this.#leaves = identities.map(({ chain }) => chain.certificates[0]!);
     if (settings.stapling && settings.staplingFile !== undefined) {
@@ -285,6 +285,11 @@ const sameTexts = (one: readonly Texts[], other: readonly Texts[]): boolean =>
 /** Whether a server has what a handshake needs. */
 export function hasContext(settings: TlsSettings): boolean {
   return settings.certificates !== undefined || settings.rejectHandshake;
+}
+
+/** Those of a server's certificates and keys that have variables in their names. */
+export function namesWithVariables({ certificates = [], certificateKeys = [], complexNames }: TlsSettings): NameWithVariables[] {
+  return [...certificates, ...certificateKeys.slice(0, certificates.length)].flatMap((name) => complexNames.get(name) ?? []);
 }
 
 /** A server's certificates as the configuration names them. Throws {@link TlsFileError} with nginx's line. */

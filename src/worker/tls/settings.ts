@@ -1,3 +1,4 @@
+import type { LinkContext, MergeContext } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
@@ -50,6 +51,13 @@ export interface AutomaticTls {
 export const AUTOMATIC_CERTIFICATE = '$acme_certificate';
 export const AUTOMATIC_KEY = '$acme_certificate_key';
 
+/** A certificate's or key's name with variables. */
+export interface NameWithVariables {
+  /** Compiles it for a server that has it. Throws a ConfigError. */
+  readonly compile?: (ctx: LinkContext<ClientTask>, place: MergeContext) => void;
+  readonly eval: (task: ClientTask) => string;
+}
+
 /** What a `server {}` says about TLS. Paths are complete. nginx: ngx_http_ssl_srv_conf_t. */
 export interface TlsSettings {
   certificates: readonly string[] | undefined;
@@ -58,8 +66,8 @@ export interface TlsSettings {
   /** Where they are written. */
   certificatePlaces: readonly Pos[];
   certificateKeys: readonly string[] | undefined;
-  /** Values of those names that have variables. */
-  complexNames: ReadonlyMap<string, ComplexValue<ClientTask>>;
+  /** Those names that have variables, of servers around this one, too. */
+  complexNames: ReadonlyMap<string, NameWithVariables>;
   /** Null when certificates are read again for each handshake. */
   certificateCache: CertificateCache | null;
   passwordFile: string | undefined;

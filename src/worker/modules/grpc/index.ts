@@ -1,6 +1,7 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
+import { LateValue } from '../../../shared/config/late-value.js';
 import { bits, flag, int } from '../../../shared/config/slots.js';
 import { type BackendPass, mayUseTls, readBackendPass } from '../../cgi/backend-pass.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
@@ -8,7 +9,6 @@ import { defineModule, defineScope } from '../../module.js';
 import { finishUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
 import { nextUpstreamWords } from '../../upstream/settings/failure.js';
-import { LateValue } from '../../upstream/settings/late-value.js';
 import { grpcHandler } from './handler.js';
 import { type GrpcHeaderLine, type GrpcSettings, SCHEMES } from './settings.js';
 import { grpcStatus } from './status.js';

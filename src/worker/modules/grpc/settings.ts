@@ -1,5 +1,6 @@
+import type { LateValue } from '../../../shared/config/late-value.js';
 import type { BackendPass, BackendScheme } from '../../cgi/backend-pass.js';
-import type { LateValue } from '../../upstream/settings/late-value.js';
+import type { Request } from '../../http/request/request.js';
 import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
 
@@ -12,7 +13,7 @@ export const SCHEMES: readonly BackendScheme[] = [
 /** One `grpc_set_header` line. */
 export interface GrpcHeaderLine {
   readonly name: string;
-  readonly value: LateValue;
+  readonly value: LateValue<Request>;
 }
 
 /** All `grpc_*` settings of a location. nginx: ngx_http_grpc_loc_conf_t. */

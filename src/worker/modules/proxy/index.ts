@@ -1,6 +1,7 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
+import { LateValue } from '../../../shared/config/late-value.js';
 import { accepted, complex, int, oneOf, parseInteger } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../../cache/directives.js';
@@ -9,7 +10,6 @@ import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { finishUpstream, linkUpstream, upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
-import { LateValue } from '../../upstream/settings/late-value.js';
 import { makeHandler } from './handler.js';
 import { compileLocation } from './location.js';
 import { readPass, usesTls } from './pass.js';

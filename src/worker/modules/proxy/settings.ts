@@ -1,16 +1,16 @@
+import type { LateValue } from '../../../shared/config/late-value.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import type { CacheSettings } from '../../cache/settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { Declaration } from '../../upstream/group/group-config.js';
-import type { LateValue } from '../../upstream/settings/late-value.js';
 import type { UpstreamSettings } from '../../upstream/settings/settings.js';
 import type { TlsClientSettings } from '../../upstream/settings/tls-settings.js';
 
 /** One `proxy_set_header` line. */
 export interface HeaderLineSource {
   readonly name: string;
-  readonly value: LateValue;
+  readonly value: LateValue<Request>;
 }
 
 /** The parts of a backend's URL that requests use. nginx: ngx_http_proxy_vars_t. */

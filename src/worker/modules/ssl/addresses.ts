@@ -6,6 +6,7 @@ import { collectAddresses, type ServerInfo, type ServerNames, serversOf } from '
 import type { ClientTask } from '../../task/client-task.js';
 import { objectReader } from '../../tls/identity.js';
 import { loadChain } from '../../tls/pem.js';
+import { namesWithVariables } from '../../tls/server-tls.js';
 import { TLS, type TlsSettings } from '../../tls/settings.js';
 import { uncoveredNames } from './certificate-warnings.js';
 
@@ -63,8 +64,8 @@ export function checkAddresses(
 }
 
 function warnAboutNames(server: ServerInfo, settings: TlsSettings, ctx: LinkContext<ClientTask>): void {
-  const { certificates, complexNames } = settings;
-  if (certificates === undefined || complexNames.size > 0) {
+  const { certificates } = settings;
+  if (certificates === undefined || namesWithVariables(settings).length > 0) {
     return;
   }
   const names = server.names.filter(({ kind, text }) => kind === 'exact' && text.includes('.'));

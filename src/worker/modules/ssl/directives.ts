@@ -4,8 +4,8 @@ import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
+import { LateValue } from '../../../shared/config/late-value.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
-import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { SealedZone } from '../../fleet/settings.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
 import { whyNoCompression } from '../../net/openssl/certificate-compression.js';
@@ -19,6 +19,7 @@ import {
   AUTOMATIC_CERTIFICATE,
   AUTOMATIC_KEY,
   type AutomaticTls,
+  type NameWithVariables,
   protocolWords,
   TLS,
   type TlsSettings,
@@ -291,12 +292,12 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedCo
   if (!name.includes('$')) {
     return ctx.path(name, 'conf');
   }
-  const value = ctx.complex(name);
-  if (value.constant !== undefined) {
-    return value.constant.startsWith('data:') ? value.constant : ctx.path(value.constant, 'conf');
-  }
-  const completed: ComplexValue<ClientTask> = { ...value, eval: (r) => variableName(value, r, (path) => ctx.path(path, 'conf')) };
-  conf.complexNames = new Map([...(conf.complexNames ?? []), [name, completed]]);
+  const late = new LateValue<ClientTask>(name, ctx);
+  const value: NameWithVariables = {
+    compile: (link, place) => late.compile(link, place),
+    eval: (r) => variableName(late.value, r, (path) => ctx.path(path, 'conf')),
+  };
+  conf.complexNames = new Map([...(conf.complexNames ?? []), [name, value]]);
   return name;
 }
 

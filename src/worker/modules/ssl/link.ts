@@ -10,7 +10,7 @@ import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
 import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';
 import { openFailure, TlsFileError } from '../../tls/pem.js';
-import { hasContext, identitiesOf, isAutomatic, passwordsOf } from '../../tls/server-tls.js';
+import { hasContext, identitiesOf, isAutomatic, namesWithVariables, passwordsOf } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { stapleSource } from '../../tls/stapling.js';
 import { certificateWarnings } from './certificate-warnings.js';
@@ -19,7 +19,18 @@ const SERVERS: number = In.SERVER | In.STREAM_SERVER;
 
 /** Checks what a server says about TLS, in nginx's order and words, which name no place. nginx: ngx_http_ssl_merge_srv_conf. */
 export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<ClientTask>, place: MergeContext): void {
-  if ((place.context & SERVERS) === 0 || !ctx.checking || !hasContext(settings)) {
+  if ((place.context & SERVERS) === 0 || !hasContext(settings)) {
+    return;
+  }
+  const { certificates, certificateNames, certificateKeys } = settings;
+  const late = namesWithVariables(settings);
+  const compile = (): void => {
+    for (const name of late) {
+      name.compile?.(ctx, place);
+    }
+  };
+  if (!ctx.checking) {
+    compile();
     return;
   }
   const fail = (message: string): never => {
@@ -30,14 +41,14 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
       ...(node === undefined ? {} : { related: [{ pos: node.pos, text: 'it is for this server' }] }),
     });
   };
-  const { certificates, certificateNames, certificateKeys } = settings;
   if (certificates !== undefined && (certificateKeys?.length ?? 0) < certificates.length) {
     fail(`no "ssl_certificate_key" is defined for certificate "${certificateNames[certificateNames.length - 1]}"`);
   }
   const { named } = ctx;
   try {
     checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined }, named);
-    const identities: Identity[] = settings.complexNames.size > 0 ? [] : identitiesOf(settings, passwordsOf(settings, named), named);
+    compile();
+    const identities: Identity[] = late.length > 0 ? [] : identitiesOf(settings, passwordsOf(settings, named), named);
     if (settings.verify !== 'off' && settings.verify !== 'optional_no_ca') {
       if (settings.clientCertificate === undefined && settings.trustedCertificate === undefined) {
         fail('no ssl_client_certificate or ssl_trusted_certificate for ssl_verify_client');
