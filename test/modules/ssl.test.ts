@@ -597,7 +597,10 @@ t.test('names of certificates with variables are looked at for servers that have
   const [nothing, unclosed] = ['$nothing', '${nothing'].map((name) => `ssl_certificate ${name}; ssl_certificate_key key;`);
   t.equal(await message(nothing!), 'no error', 'nobody has it');
   t.equal(await message(`ssl_certificate $nothing; server { ${listen} ${pair('rsa')} }`), 'no error', 'a server has others');
-  t.equal(await message(`server { ${listen} ssl_certificate $nothing; }`), 'no "ssl_certificate_key" is defined for certificate "$nothing"');
+  t.equal(
+    await message(`server { ${listen} ssl_certificate $nothing; }`),
+    'no "ssl_certificate_key" is defined for certificate "$nothing"',
+  );
   t.equal(await message(`${nothing} server { ${listen} }`), 'unknown "nothing" variable');
   t.equal(await message(`server { ${listen} ${nothing} return 200 $also; }`), 'unknown "also" variable', 'it is named once all is read');
   t.match(await message(`${unclosed!.replace('$', '"$').replace(';', '";')}`), 'no error');
