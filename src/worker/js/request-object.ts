@@ -583,6 +583,9 @@ export class RequestObject {
   }
 
   send(...data: unknown[]): void {
+    if (this.output !== undefined) {
+      throw new TypeError('cannot send while in body filter');
+    }
     if (!this.#r.headerSent) {
       throw new Error('cannot send while in handler');
     }
