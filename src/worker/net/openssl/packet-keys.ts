@@ -1,6 +1,7 @@
 // Protection of QUIC's packets (RFC 9001) by contexts of OpenSSL's, in memory whose addresses stay: a packet costs a seventh of what
 // node:crypto takes.
 import type { Region } from '../../../shared/net/uring/memory.js';
+import { keep } from '../../bytes/keep.js';
 import { type QuicCalls, quicCalls, quicMemory } from './quic-library.js';
 
 /** A cipher suite of TLS 1.3 that QUIC may use. */
@@ -27,18 +28,17 @@ export const SAMPLE = 16;
 const NONCE = 12;
 const [CTRL_IV_LENGTH, CTRL_GET_TAG, CTRL_SET_TAG] = [9, 0x10, 0x11];
 
-/** The memory that all keys use: lengths that nobody reads, keys on their way to OpenSSL, masks, zeros, HMAC's input and output. */
+/** The memory that all keys use: lengths that nobody reads, keys on their way to OpenSSL, masks, zeros, a nonce, HMAC's input and
+ * output. */
 interface Scratch extends QuicCalls {
   readonly region: Region;
   readonly base: number;
   readonly mask: Buffer;
+  readonly nonce: Buffer;
   readonly suites: ReadonlyMap<number, Suite>;
 }
 
-const [LENGTH, KEY, MASK, ZERO, LEFT, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [0, 64, 128, 192, 256, 512, 576, 768, 1024];
-const NONCE_ROOM = 16;
-/** As much is mapped at a time. */
-const NONCES = 1 << 18;
+const [LENGTH, KEY, MASK, ZERO, LEFT, NONCE_AT, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [0, 64, 128, 192, 256, 320, 512, 576, 768, 1024];
 
 let scratch: Scratch | undefined;
 
@@ -64,6 +64,7 @@ function memory(): Scratch {
       region,
       base: region.address(0, SCRATCH),
       mask: region.bytes.subarray(MASK, MASK + SAMPLE),
+      nonce: region.bytes.subarray(NONCE_AT, NONCE_AT + NONCE),
       suites: new Map(all.map((each) => [each.id, each])),
     };
   }
@@ -110,25 +111,6 @@ export function expandLabel(sha384: boolean, secret: Uint8Array, label: string, 
 
 /** What the labels of a version of QUIC begin with. */
 export type LabelPrefix = 'quic' | 'quicv2';
-
-/** A place for a nonce. */
-interface Nonce {
-  readonly address: number;
-  readonly bytes: Buffer;
-}
-
-const freeNonces: Nonce[] = [];
-
-/** However many connections there are, each key has a place of its own. */
-function takeNonce(): Nonce {
-  if (freeNonces.length === 0) {
-    const region = quicMemory(NONCES);
-    for (let at = 0; at < NONCES; at += NONCE_ROOM) {
-      freeNonces.push({ address: region.address(at, NONCE_ROOM), bytes: region.bytes.subarray(at, at + NONCE_ROOM) });
-    }
-  }
-  return freeNonces.pop()!;
-}
 
 function newContext(): number {
   const context = memory().evp.newContext();
@@ -188,7 +170,6 @@ export class PacketKeys {
   readonly #seals: boolean;
   readonly #context: number;
   readonly #header: HeaderKey;
-  readonly #nonce: Nonce;
   readonly #iv: Buffer;
   readonly #scratch: Scratch;
   /** How many packets were sealed, or found not to be authentic. */
@@ -205,10 +186,8 @@ export class PacketKeys {
     this.#prefix = prefix;
     this.#seals = seals;
     const encrypts = seals ? 1 : 0;
-    this.#iv = expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE);
+    this.#iv = keep(expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE));
     this.#context = newContext();
-    this.#nonce = takeNonce();
-    this.#nonce.bytes.set(this.#iv);
     region.bytes.set(expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength), KEY);
     evp.init(this.#context, suite.aead, 0, 0, 0, encrypts);
     evp.control(this.#context, CTRL_IV_LENGTH, NONCE, 0);
@@ -224,9 +203,13 @@ export class PacketKeys {
   }
 
   #setNonce(number: number): number {
-    const { bytes, address } = this.#nonce;
+    const { nonce: bytes, base } = this.#scratch;
     const iv = this.#iv;
     const low = number >>> 0;
+    bytes[0] = iv[0]!;
+    bytes[1] = iv[1]!;
+    bytes[2] = iv[2]!;
+    bytes[3] = iv[3]!;
     bytes[8] = iv[8]! ^ (low >>> 24);
     bytes[9] = iv[9]! ^ ((low >>> 16) & 255);
     bytes[10] = iv[10]! ^ ((low >>> 8) & 255);
@@ -236,7 +219,7 @@ export class PacketKeys {
     bytes[5] = iv[5]! ^ ((high >>> 16) & 255);
     bytes[6] = iv[6]! ^ ((high >>> 8) & 255);
     bytes[7] = iv[7]! ^ (high & 255);
-    return address;
+    return base + NONCE_AT;
   }
 
   /**
@@ -278,7 +261,7 @@ export class PacketKeys {
   /** The keys after an update (RFC 9001, 6). */
   next(): PacketKeys {
     const { sha384 } = this.suite;
-    const secret = expandLabel(sha384, this.#secret, `${this.#prefix} ku`, this.#secret.length);
+    const secret = keep(expandLabel(sha384, this.#secret, `${this.#prefix} ku`, this.#secret.length));
     return new PacketKeys(this.suite, secret, this.#seals, this.#prefix, this.#header);
   }
 
@@ -286,7 +269,6 @@ export class PacketKeys {
     giveContext(this.#context);
     this.#header.free();
     this.#secret.fill(0);
-    freeNonces.push(this.#nonce);
   }
 }
 

@@ -2,6 +2,8 @@
 // QUIC's own: one that has served Node's ciphers has callbacks that take a connection of ours for one of theirs.
 import { X509Certificate } from 'node:crypto';
 import type { Region } from '../../../shared/net/uring/memory.js';
+import { EMPTY } from '../../bytes/empty.js';
+import { keep } from '../../bytes/keep.js';
 import type { CipherState } from '../tls-binding.js';
 import { quicCalls, quicMemory, type SslCalls } from './quic-library.js';
 
@@ -102,12 +104,13 @@ function bind(): Bound {
     other.bytes.writeBigUInt64LE(BigInt(value), WORD);
     ssl.copy(at, other.address(WORD, 8), 8);
   };
-  const peek = (at: number, length: number): Buffer => {
+  const look = (at: number, length: number): Buffer => {
     if (length > 0) {
       ssl.copy(copied.address(0, length), at, length);
     }
-    return Buffer.from(copied.bytes.subarray(0, length));
+    return copied.bytes.subarray(0, length);
   };
+  const peek = (at: number, length: number): Buffer => Buffer.from(look(at, length));
   const callbacks: readonly (readonly [number, unknown])[] = [
     [
       2001,
@@ -147,7 +150,7 @@ function bind(): Bound {
     [
       2004,
       callback('int SluiceQuicSecret(intptr_t, uint32_t, int, intptr_t, size_t, intptr_t)', (_ssl, level, sends, at, length) =>
-        guarded((handshake) => handshake.secret(level!, sends !== 0, peek(at!, length!))),
+        guarded((handshake) => handshake.secret(level!, sends !== 0, keep(look(at!, length!)))),
       ),
     ],
     [
@@ -245,7 +248,7 @@ interface Kept {
 export class QuicHandshake implements CipherState {
   readonly user: HandshakeUser;
   readonly settings: HandshakeSettings;
-  readonly #parameters: Buffer;
+  #parameters: Buffer;
   #ssl: number;
   /** The level of the messages that leave. */
   writeLevel: number = Level.INITIAL;
@@ -447,6 +450,7 @@ export class QuicHandshake implements CipherState {
     if (this.#ssl !== 0 && current !== this) {
       bind().ssl.free(this.#ssl);
       this.#ssl = 0;
+      this.#parameters = EMPTY;
     }
   }
 }
@@ -464,7 +468,7 @@ function encoded(copied: Region, _ssl: SslCalls, encode: (into: BigUint64Array |
     return undefined;
   }
   const pointer = new BigUint64Array([BigInt(copied.address(0, length))]);
-  return encode(pointer) === length ? Buffer.from(copied.bytes.subarray(0, length)) : undefined;
+  return encode(pointer) === length ? keep(copied.bytes.subarray(0, length)) : undefined;
 }
 
 /** SSL_set_tlsext_status_ocsp_resp: OpenSSL frees the memory itself, so that it must be OpenSSL's. */

@@ -1,4 +1,5 @@
 // What frames say to a connection (RFC 9000, 19).
+import { keep } from '../../bytes/keep.js';
 import type { Connection } from './connection.js';
 import { Code, TransportError } from './errors.js';
 import type { Path } from './path.js';
@@ -232,8 +233,8 @@ export class FrameReader {
         if (length < 1 || length > LONGEST_ID || retire > sequence) {
           throw new TransportError(Code.FRAME_ENCODING, 'NEW_CONNECTION_ID is malformed', type);
         }
-        const id = Buffer.from(this.#bytes(length, type));
-        c.peerIds.add(sequence, retire, id, Buffer.from(this.#bytes(TOKEN, type)));
+        const id = keep(this.#bytes(length, type));
+        c.peerIds.add(sequence, retire, id, keep(this.#bytes(TOKEN, type)));
         c.touch();
         return;
       }

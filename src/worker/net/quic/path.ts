@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { SocketAddress } from '../../../shared/net/client-socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
+import { keep } from '../../bytes/keep.js';
 
 /** So often is a challenge sent. */
 const CHALLENGES = 3;
@@ -31,8 +32,8 @@ export class Path {
   readonly responses: Buffer[] = [];
 
   constructor(peer: Buffer, local: Buffer | undefined) {
-    this.peer = Buffer.from(peer);
-    this.local = local === undefined ? undefined : Buffer.from(local);
+    this.peer = keep(peer);
+    this.local = local === undefined ? undefined : keep(local);
   }
 
   get remoteAddress(): SocketAddress {

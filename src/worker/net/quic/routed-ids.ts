@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { keep } from '../../bytes/keep.js';
 import { extract } from '../openssl/packet-keys.js';
 
 /**
@@ -9,6 +10,7 @@ export const ID_LENGTH = 12;
 const [RANDOM_AT, PORT_AT, PROOF_AT] = [1, 6, 8];
 const BYTE = 256;
 const POOL = 4096;
+const NO_ID = Buffer.alloc(ID_LENGTH);
 
 /** Makes connection IDs that tell every process of the server whose they are, and nobody else. */
 export class RoutedIds {
@@ -32,7 +34,7 @@ export class RoutedIds {
       randomFillSync(this.#pool);
       this.#at = 0;
     }
-    const id = Buffer.alloc(ID_LENGTH);
+    const id = keep(NO_ID);
     this.#pool.copy(id, 0, this.#at, this.#at + PORT_AT);
     this.#at += PORT_AT;
     const first = id[0]! - (id[0]! % this.#workers) + this.#worker;

@@ -88,6 +88,7 @@ export class Space {
     this.writeKeys = undefined;
     this.cryptoOut.clear();
     this.cryptoIn.clear();
+    this.received.list.length = 0;
     this.eliciting = 0;
     this.probes = 0;
     this.unacked = 0;

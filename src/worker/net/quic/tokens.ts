@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomFillSync } from 'node:crypto';
 import { Family } from '../../../shared/net/socket-addresses.js';
+import { keep } from '../../bytes/keep.js';
 
 const IV = 12;
 const TAG = 16;
@@ -73,7 +74,7 @@ export class Tokens {
     const age = Date.now() - body.readDoubleBE(1);
     const lifetime = kind === RETRY ? RETRY_LIFETIME : NEW_LIFETIME;
     const fits = addressHash(kind, peer).equals(body.subarray(9, 29)) && body[29] === body.length - BODY;
-    const originalDestination = kind === RETRY ? Buffer.from(body.subarray(BODY)) : undefined;
+    const originalDestination = kind === RETRY ? keep(body.subarray(BODY)) : undefined;
     return { valid: fits && age >= 0 && age <= lifetime, originalDestination };
   }
 

@@ -1,3 +1,4 @@
+import { keep } from '../../bytes/keep.js';
 import { Code, TransportError } from './errors.js';
 import { Cursor, intLength, MAX_VARINT, putInt } from './varint.js';
 import { VERSIONS } from './version.js';
@@ -109,7 +110,7 @@ function readOne(found: PeerParameters, id: number, value: Buffer): void {
       wrong("a server's");
       return;
     case Id.INITIAL_SOURCE:
-      found.initialSource = Buffer.from(value);
+      found.initialSource = keep(value);
       return;
     case Id.NO_MIGRATION:
       found.noMigration = value.length === 0 || wrong('disable_active_migration');
