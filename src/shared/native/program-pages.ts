@@ -1,9 +1,11 @@
-// The pages of Node's executable and of libraries that a process has touched. Its start needs most of them, and what is at rest next to
-// none; the system counts them to the process for as long as they are mapped.
-import { readFileSync } from 'node:fs';
+// The pages of Node's executable and of the libraries it is linked with that a process has touched. Its start needs most of them, and what
+// is at rest next to none; the system counts them to the process for as long as they are mapped.
+import { readFileSync, readlinkSync } from 'node:fs';
 import { loadLibrary } from './native.js';
 
 const MADV_DONTNEED = 4;
+/** The libraries that Node is linked with, with GNU's C library and with musl: they stay where they are for as long as the process lives. */
+const LINKED = /\/(?:ld-linux|ld-musl|lib(?:c|m|dl|pthread|stdc\+\+|gcc_s|atomic))[-.][^/]*$/;
 
 /** Memory of a file, from an address on. */
 export interface Mapping {
@@ -12,17 +14,19 @@ export interface Mapping {
 }
 
 /**
- * The parts of files that are mapped to be read or run, in the kernel's account of a process's memory (/proc/PID/smaps), and of which the
- * process has changed no page: what has been changed would be lost.
+ * The parts of the executable `file` and of the libraries it is linked with that are mapped to be read or run, in the kernel's account of a
+ * process's memory (/proc/PID/smaps), and of which the process has changed no page: what has been changed would be lost. Other libraries,
+ * such as addons of a thread, may go, and what is at their place then must be left alone.
  */
-export function unchangedParts(smaps: string): Mapping[] {
+export function unchangedParts(smaps: string, file: string): Mapping[] {
   const parts: Mapping[] = [];
   let part: Mapping | undefined;
   for (const line of smaps.split('\n')) {
     const [, from, to, rights, name] = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ \d+ *(.*)$/.exec(line) ?? [];
     if (from !== undefined && to !== undefined) {
       const address = Number.parseInt(from, 16);
-      const wanted = name?.startsWith('/') && (rights === 'r-xp' || rights === 'r--p');
+      const stays = name === file || (name !== undefined && LINKED.test(name));
+      const wanted = stays && (rights === 'r-xp' || rights === 'r--p');
       part = wanted ? { address, length: Number.parseInt(to, 16) - address } : undefined;
     } else if (part !== undefined && line.startsWith('Anonymous:')) {
       if (/^Anonymous: +0 kB$/.test(line)) {
@@ -43,7 +47,7 @@ export function programPages(): () => void {
     const library = loadLibrary();
     if (typeof library !== 'string') {
       const advise = library.find('int madvise(intptr_t, size_t, int)');
-      const parts = unchangedParts(readFileSync('/proc/self/smaps', 'latin1'));
+      const parts = unchangedParts(readFileSync('/proc/self/smaps', 'latin1'), readlinkSync('/proc/self/exe'));
       return () => {
         for (const { address, length } of parts) {
           advise(address, length, MADV_DONTNEED);
