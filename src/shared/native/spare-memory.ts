@@ -3,6 +3,7 @@
 import { getHeapCodeStatistics, getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { garbageCollector } from '../system/garbage.js';
 import { setTimer } from '../time/timer.js';
+import { collectionInPieces } from './memory-pressure.js';
 import { loadLibrary } from './native.js';
 import { programPages } from './program-pages.js';
 
@@ -14,7 +15,7 @@ const LONGEST = 80_000;
 const IDLE = 1000;
 /** So many bytes of new code mean that the compilers were at work. */
 const CODE = 256 * 1024;
-/** A collection of a larger heap would take too long for who answers requests. */
+/** To collect a larger heap at once would take too long for who answers requests. */
 const SMALL_HEAP = 64 * 1024 * 1024;
 /** V8's own number of collections after which it forgets what it compiled of a function that nobody has called. */
 const OLD_AGE = 6;
@@ -40,6 +41,8 @@ class SpareMemory {
   #code = codeSize();
   #interval = SHORTEST;
   #letGo: (() => void) | undefined;
+  /** A collection began with the last look. */
+  #collects = false;
 
   constructor(work: () => number, forgets: boolean) {
     this.#work = work;
@@ -56,27 +59,37 @@ class SpareMemory {
     const idle = (work - this.#done) * IDLE <= now - this.#looked;
     this.#looked = now;
     this.#done = work;
-    this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
-    const small = this.#forgets || oldSize() < SMALL_HEAP;
-    const collects = idle && work - this.#collectedAt >= MUCH_WORK && small;
+    const collected = this.#collects;
+    const collects = idle && work - this.#collectedAt >= MUCH_WORK;
     if (collects) {
       this.#collectedAt = work;
       // To be made it takes memory that is collected at once.
       this.#letGo ??= programPages();
-      collectAll(this.#forgets);
+      this.#collect();
     }
+    this.#collects = collects;
+    this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
     const code = codeSize();
-    if (collects || code - this.#code > CODE) {
+    if (collects || collected || code - this.#code > CODE) {
       this.#trim?.(0);
     }
     this.#code = collects ? code : Math.max(code, this.#code);
-    setTimer(this.#look, this.#interval).unref();
+    // What V8 and its compilers do in other threads ends later.
+    setTimer(this.#look, collects ? FIRST_LOOK : this.#interval).unref();
     if (idle) {
       // Last, since each step of this function needs some of them.
       this.#letGo ??= programPages();
       this.#letGo();
     }
   };
+
+  #collect(): void {
+    if (this.#forgets || oldSize() < SMALL_HEAP) {
+      collectAll(this.#forgets);
+      return;
+    }
+    collectionInPieces()?.();
+  }
 }
 
 /** Collects garbage, and lets go of the memory where it was. `forgets`: also of compiled functions that nobody calls meanwhile. */
