@@ -1,9 +1,10 @@
-// Bundles the server into dist/: program.js with everything in it, two small files that start a master and a worker with it, what an
-// old Node is told, what a thread runs, and what the package exports. One file loads faster than some hundred, and CommonJS as one script
-// faster than modules: V8's code for it is made here, too (code-cache.mjs), so that a start compiles next to nothing. reference.json has
-// the texts of docs/reference for editors. Packages from node_modules stay outside the bundles, but for the parts of winston that are
-// used, and for what the thread that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST:
-// another output folder. SLUICE_POISON: see poison.mjs. SLUICE_RECEIVE_ONCE: see uring/engine.ts.
+// Bundles the server into dist/: program.js with everything in it, cache-program.js with what helper processes of caches need, small files
+// that start a master, a worker and a helper with them, what an old Node is told, what a thread runs, and what the package exports. One
+// file loads faster than some hundred, and CommonJS as one script faster than modules: V8's code for program.js is made here, too
+// (code-cache.mjs), so that a start compiles next to nothing. reference.json has the texts of docs/reference for editors. Packages from
+// node_modules stay outside the bundles, but for the parts of winston that are used, and for what the thread that hashes passwords uses:
+// its script is run as a text, from where no package is found. SLUICE_DIST: another output folder. SLUICE_POISON: see poison.mjs.
+// SLUICE_RECEIVE_ONCE: see uring/engine.ts.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -79,6 +80,7 @@ await build({
   ...ours,
   entryPoints: {
     worker: 'src/worker/main.ts',
+    'cache-worker': 'src/worker/cache-process/main.ts',
     'subcommands/yargs-cli': 'src/tools/subcommands/yargs-cli.ts',
     index: 'src/tools/package.ts',
     vite: 'src/tools/programs/vite.ts',
@@ -137,6 +139,20 @@ export { roles } from './worker/roles.js';`,
   lineLimit: 160,
   external: ['./subcommands/yargs-cli.js', './lsp-connection.js'],
   // A script that is compiled from a cache has no import().
+  supported: { 'dynamic-import': false },
+});
+await build({
+  ...ours,
+  ...wrapped,
+  stdin: {
+    contents: `export { Lifecycle } from './worker/lifecycle.js';
+export { roles } from './worker/cache-process/roles.js';`,
+    resolveDir: `${root}src`,
+    loader: 'ts',
+  },
+  outfile: `${outdir}/cache-program.js`,
+  minifyWhitespace: true,
+  lineLimit: 160,
   supported: { 'dynamic-import': false },
 });
 await buildDashboard(root, `${outdir}/dashboard.html`);

@@ -124,7 +124,12 @@ function cachePathsOf(loaded: Loaded<ClientTask>): Configuration['cachePaths'] {
   if (http === undefined) {
     return [];
   }
-  return loaded.settings(cachePathScope, http).paths.map(({ zone }) => ({ path: zone.data.path, manager: true, loader: true }));
+  return loaded.settings(cachePathScope, http).paths.map(({ family, zone: { name, bytes, data } }) => ({
+    path: data.path,
+    manager: true,
+    loader: true,
+    zone: { family, name, bytes, data },
+  }));
 }
 
 function ordersIn(loaded: Loaded<ClientTask>): Order[] {

@@ -135,7 +135,7 @@ export class Lifecycle {
       this.#control = new ControlSocket(folder, this.#log);
       filterEnvironment(conf.env);
       applyLimits(conf, slot, this.#log);
-      const { generation, snapshot } = start;
+      const { generation, snapshot, cacheWork } = start;
       const serve = this.#roles[role];
       if (serve === undefined) {
         throw new Error(`no ${ROLE_NAMES[role]} in this build`);
@@ -145,6 +145,7 @@ export class Lifecycle {
         id: process.pid,
         generation,
         snapshot,
+        cacheWork,
         process: conf,
         zones: start.zones,
         withoutRing: start.withoutRing,

@@ -64,9 +64,9 @@ const FLOORS: readonly (readonly string[])[] = [
     'worker/resolver/directive',
     'worker/upstream/connection',
     'worker/upstream/settings',
-    'worker/main.ts',
+    'worker/begin-process.ts',
   ],
-  ['worker/upstream/http2'],
+  ['worker/upstream/http2', 'worker/main.ts'],
   ['worker/http/body', 'worker/http/files', 'worker/http/serving', 'worker/upstream/group'],
   ['worker/http/multiplexed'],
   // The protocols that bring requests in, and the exchange with backends.

@@ -38,6 +38,8 @@ t.test('the tarball, installed in an empty folder', { timeout: 600_000 }, async 
   for (const path of [
     'dist/sluice.js',
     'dist/worker.js',
+    'dist/cache-worker.js',
+    'dist/cache-program.js',
     'dist/old-node.js',
     'dist/program.js',
     'dist/program.js.cache',

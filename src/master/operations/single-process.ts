@@ -114,6 +114,7 @@ class SingleProcess {
       id: -generation,
       generation,
       snapshot,
+      cacheWork: undefined,
       process,
       zones,
       withoutRing,

@@ -318,7 +318,7 @@ export class WorkerPool {
     const listens = role === 'worker' ? socketsOf(configuration).filter(({ worker = slot }) => worker === slot) : [];
     const sockets = listens.map((spec) => listeners.get(socketKey(spec)) as ListenSocket);
     const spare = role === 'worker' ? this.#options.spare?.take() : undefined;
-    const forked = spare ?? fork([...sockets.map(({ fd }) => fd), ...(control === undefined ? [] : [control.fd])]);
+    const forked = spare ?? fork(role, [...sockets.map(({ fd }) => fd), ...(control === undefined ? [] : [control.fd])]);
     const worker = forked instanceof Error ? undefined : forked;
     let settle: (problem?: string) => void = () => {};
     const ready = new Promise<string | undefined>((done) => {
@@ -355,12 +355,15 @@ export class WorkerPool {
       failures,
     };
     this.#members.add(member);
+    const forCaches = role === 'cache-manager' || role === 'cache-loader';
+    const cacheWork = forCaches ? { caches: configuration.cachePaths, folders: configuration.tempPaths } : undefined;
     const start: Start = {
       t: 'start',
       role,
       generation: generation.number,
       slot,
-      snapshot: configuration.snapshot,
+      snapshot: cacheWork === undefined ? configuration.snapshot : { ...configuration.snapshot, files: {}, named: {} },
+      cacheWork,
       process: configuration.process,
       zones: generation.zones ?? { directory: undefined, files: {} },
       errorLogs: configuration.errorLogs,
@@ -555,8 +558,8 @@ export class WorkerPool {
  * A new process with these descriptors beside the usual ones, or why there is none. Node throws some of the system's errors, and reports
  * others later.
  */
-function fork(descriptors: readonly number[]): Worker | Error {
-  cluster.setupPrimary({ ...workerSettings(), stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...descriptors] });
+function fork(role: Role, descriptors: readonly number[]): Worker | Error {
+  cluster.setupPrimary({ ...workerSettings(role), stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...descriptors] });
   try {
     return cluster.fork();
   } catch (error) {

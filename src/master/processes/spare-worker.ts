@@ -1,6 +1,7 @@
 // A worker that is started before the master knows what it is to serve, so that both load the program at the same time.
 import cluster, { type ClusterSettings, type Worker } from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import type { Role } from '../../shared/ipc/messages.js';
 import { DAEMON } from './daemon-mark.js';
 import { optionsOfForked } from './program-again.js';
 
@@ -11,9 +12,10 @@ import { optionsOfForked } from './program-again.js';
 const ONE_HELPER = '--v8-pool-size=1';
 
 /** What the processes that the master forks are started with, but for their descriptors. */
-export function workerSettings(): ClusterSettings {
+export function workerSettings(role: Role): ClusterSettings {
+  const script = role === 'cache-manager' || role === 'cache-loader' ? 'cache-worker.js' : 'worker.js';
   return {
-    exec: fileURLToPath(new URL('worker.js', import.meta.url)),
+    exec: fileURLToPath(new URL(script, import.meta.url)),
     // Room for the titles, which replace the command line where it stands.
     args: [' '.repeat(40)],
     execArgv: [...optionsOfForked([ONE_HELPER])],
@@ -37,7 +39,7 @@ export class SpareWorker {
     const mark = process.env[DAEMON];
     delete process.env[DAEMON];
     try {
-      cluster.setupPrimary({ ...workerSettings(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      cluster.setupPrimary({ ...workerSettings('worker'), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
       return new SpareWorker(cluster.fork());
     } catch {
       return undefined;

@@ -121,6 +121,15 @@ export interface CachePathSpec {
   readonly path: string;
   readonly manager: boolean;
   readonly loader: boolean;
+  /** The cache's zone, for those processes, which read no configuration: what kind of cache it is, and its data. */
+  readonly zone: { readonly family: string; readonly name: string; readonly bytes: number; readonly data: object };
+}
+
+/** What the helper processes of the caches look after. */
+export interface CacheWork {
+  readonly caches: readonly CachePathSpec[];
+  /** The folders of the configuration in which temporary files may lie. */
+  readonly folders: readonly string[];
 }
 
 /** A valid configuration, in the parts that the master works with. Workers build the rest from `snapshot`. */

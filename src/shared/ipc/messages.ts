@@ -1,4 +1,4 @@
-import type { ListenSpec, ProcessConf, Snapshot } from '../config/configuration.js';
+import type { CacheWork, ListenSpec, ProcessConf, Snapshot } from '../config/configuration.js';
 import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { ZonePlan } from '../zone/plan.js';
 
@@ -13,7 +13,10 @@ export interface Start {
   readonly generation: number;
   /** Number of the worker in its generation, from 0; its replacement gets the same. A helper process has -1. */
   readonly slot: number;
+  /** Without texts for a process that has `cacheWork`. */
   readonly snapshot: Snapshot;
+  /** Undefined for others than the helper processes of the caches. */
+  readonly cacheWork: CacheWork | undefined;
   readonly process: ProcessConf;
   readonly zones: ZonePlan;
   readonly errorLogs: readonly ErrorLogSpec[];

@@ -1,4 +1,4 @@
-import type { ProcessConf, Snapshot } from '../config/configuration.js';
+import type { CacheWork, ProcessConf, Snapshot } from '../config/configuration.js';
 import type { Logger } from '../log/error-log.js';
 import type { LogFiles } from '../log/log-files.js';
 import type { ListenSocket } from '../net/listen-socket.js';
@@ -13,6 +13,8 @@ export interface WorkerProcess {
   readonly id: number;
   readonly generation: number;
   readonly snapshot: Snapshot;
+  /** Undefined for others than the helper processes of the caches. */
+  readonly cacheWork: CacheWork | undefined;
   readonly process: ProcessConf;
   readonly zones: ZonePlan;
   /** Rings have broken too often: libuv serves, whatever `net_engine` says. */

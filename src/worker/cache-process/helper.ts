@@ -1,12 +1,11 @@
-import { In } from '../../shared/config/context.js';
-import { blockIn, loadFromSnapshot } from '../../shared/config/load.js';
+import type { CachePathSpec } from '../../shared/config/configuration.js';
 import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import { setTimer } from '../../shared/time/timer.js';
+import type { ZoneRef } from '../../shared/zone/kind.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
-import { cachePathScope } from '../cache/cache-paths.js';
+import type { CacheDef } from '../cache/cache-def.js';
 import { DiskCache } from '../cache/disk-cache.js';
-import { language } from '../language.js';
-import type { ClientTask } from '../task/client-task.js';
+import { type CacheFamily, type CacheIndex, cacheZones } from '../cache/index-zone.js';
 
 /** What a helper process of the caches has at hand. */
 export interface Helper {
@@ -20,11 +19,10 @@ export type Step = () => number | undefined;
 
 /** Runs a helper process: its steps, one after the other, until it is told to end. */
 export function runHelper(worker: WorkerProcess, make: (helper: Helper) => readonly Step[], idle: () => void): Server {
-  const loaded = loadFromSnapshot<ClientTask>(language, worker.snapshot);
-  const zones = new SqliteZoneStore(worker.zones, loaded.zones.all(), worker.id, worker.log);
-  const http = blockIn(loaded.root, In.HTTP);
-  const paths = http === undefined ? [] : loaded.settings(cachePathScope, http).paths;
-  const caches = paths.map(({ zone }) => new DiskCache(zones.open(zone), worker.log, false));
+  const { caches: specs, folders } = worker.cacheWork!;
+  const refs = specs.map(zoneOf);
+  const zones = new SqliteZoneStore(worker.zones, refs, worker.id, worker.log);
+  const caches = refs.map((ref) => new DiskCache(zones.open(ref), worker.log, false));
   const timers = new Set<NodeJS.Timeout>();
   let running = 0;
   const after = (step: Step, ms: number): void => {
@@ -51,7 +49,7 @@ export function runHelper(worker: WorkerProcess, make: (helper: Helper) => reado
   };
   return {
     start() {
-      const steps = make({ caches, folders: loaded.folders });
+      const steps = make({ caches, folders });
       running = steps.length;
       for (const step of steps) {
         after(step, 0);
@@ -66,4 +64,8 @@ export function runHelper(worker: WorkerProcess, make: (helper: Helper) => reado
     },
     terminate: close,
   };
+}
+
+function zoneOf({ zone: { family, name, bytes, data } }: CachePathSpec): ZoneRef<CacheIndex, CacheDef> {
+  return { kind: cacheZones[family as CacheFamily], name, bytes, data: data as CacheDef };
 }
