@@ -24,7 +24,10 @@ const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i)).join('\n');
 
-/** `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. */
+/**
+ * `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. `goal`: of growth, 1.2 where it does
+ * not say.
+ */
 const rows = {
   locations: {
     sizes: [10, 5000],
@@ -47,8 +50,18 @@ const rows = {
       paths: [`/key${n >> 1}`],
     }),
   },
+  geo: {
+    sizes: [10, 50_000],
+    goal: 1.1,
+    make: (n) => ({
+      http: `geo $arg_a $found { default none; ${times(n, (i) => `10.${i >> 8}.${i & 255}.0/24 value${i % 100};`)} }`,
+      server: 'location / { return 200 $found; }',
+      paths: [`/?a=10.${n >> 9}.${(n >> 1) & 255}.7`],
+    }),
+  },
   upstreams: {
     sizes: [10, 1000],
+    goal: 1.1,
     backend: true,
     make: (n) => ({
       http: `upstream backend { ${times(n, () => 'server %%BACKEND%%;')} keepalive 64; }`,
@@ -126,7 +139,7 @@ async function growth(name, row) {
   const [few, many] = contenders.map(({ measured }) => measured.sort((a, b) => a - b)[Math.floor(measured.length / 2)]);
   const of = row.sizes.join(' to ');
   console.log(
-    `${name}, ${of}: ${few.toFixed(2)} to ${many.toFixed(2)} us of CPU a request, ${(many / few).toFixed(2)} times (at most 1.2)`,
+    `${name}, ${of}: ${few.toFixed(2)} to ${many.toFixed(2)} us of CPU a request, ${(many / few).toFixed(2)} times (at most ${row.goal ?? 1.2})`,
   );
 }
 
