@@ -24,10 +24,7 @@ const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i)).join('\n');
 
-/**
- * `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. `goal`: of growth, 1.2 where it does
- * not say.
- */
+/** `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. `goal`: 1.2 if absent. */
 const rows = {
   locations: {
     sizes: [10, 5000],

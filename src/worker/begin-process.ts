@@ -8,7 +8,7 @@ interface Program {
   readonly roles: Roles;
 }
 
-/** Begins a process that the master has forked: loads what it runs from a bundle of the build (a `file:` URL), and listens to the master. */
+/** Begins a process that the master has forked: loads what it runs, a bundle of the build, and listens to the master. */
 export function beginProcess(bundle: URL): void {
   // Until somebody listens for USR1, Node answers it by opening its debugger to every local user. So this comes before anything else is
   // loaded, and what arrives meanwhile is kept.

@@ -40,7 +40,8 @@ export function unchangedParts(smaps: string, file: string): Mapping[] {
 
 /**
  * Returns what has the system forget that this process has touched pages of its executable and libraries. They stay in the system's
- * memory, shared with whoever runs the same file, and the first use of each brings it back, with its neighbours, in less than a microsecond.
+ * memory, shared with whoever runs the same file. The first use of each brings it back, with its neighbours, in less than a
+ * microsecond.
  */
 export function programPages(): () => void {
   try {
