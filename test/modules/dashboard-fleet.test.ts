@@ -19,13 +19,13 @@ const conf = (redis: Redis, node: string): string =>
 
 const text = JSON.stringify({
   version: `${MARKUP}</script>`,
-  loadedAt: -1e308,
-  workers: 1e308,
+  loadedAt: -1e15,
+  workers: 1e15,
   storeUp: -5,
   active: -1,
   waiting: 0.5,
-  requests: 1e300,
-  rate: 1e300,
+  requests: 1e15,
+  rate: 1e15,
   errors: 7,
   local: 3,
   node: 'b',
@@ -49,7 +49,14 @@ t.test('the page shows all machines', { skip }, async (t) => {
   const put = async (name: string, value: string): Promise<unknown> => redis.ask('HSET', TABLE, name, `${Date.now()} ${value}`);
   const machines = await waitFor(
     async () => {
-      await Promise.all([put(MARKUP, text), put('__proto__', text), put('a"b', '{}'), put('x'.repeat(65), text)]);
+      await Promise.all([
+        put(MARKUP, text),
+        put('__proto__', text),
+        put('a"b', '{}'),
+        put('many', text.replace('"workers":1000000000000000', '"workers":1e16')),
+        put('words', text.replace('"errors":7', '"errors":"7"')),
+        put('x'.repeat(65), text),
+      ]);
       const found = (await fleetOf(a))?.machines;
       return found?.some(({ node, workers_up, requests }) => node === 'b' && workers_up === 2 && requests['5xx'] === 1) &&
         found.some(({ node }) => node === MARKUP) &&

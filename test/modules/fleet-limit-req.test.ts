@@ -1,9 +1,9 @@
-import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { type Redis, startRedis, withoutEngine } from '../support/redis.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
+import { startStoreProxy } from '../support/store-proxy.js';
 import { waitFor } from '../support/wait.js';
 
 const skip = againstNginx ? 'sluice alone has a shared store' : withoutEngine;
@@ -216,44 +216,21 @@ t.test('a store that does not answer, and one that is full', { skip }, async (t)
 
 t.test('a store that answers after half a second holds nobody up for long', { skip }, async (t) => {
   const redis = await startRedis(t);
-  let delay = 0;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((socket) => {
-    const store = connect(redis.port, '127.0.0.1');
-    for (const one of [socket, store]) {
-      sockets.add(one);
-      one
-        .on('error', () => {})
-        .on('close', () => {
-          socket.destroy();
-          store.destroy();
-        });
-    }
-    socket.on('data', (bytes) => store.write(bytes));
-    store.on('data', (bytes) => (delay === 0 ? socket.write(bytes) : setTimeout(() => socket.write(bytes), delay)));
-  });
-  t.teardown(() => {
-    for (const socket of sockets) {
-      socket.destroy();
-    }
-    proxy.close();
-  });
-  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-  const { port } = proxy.address() as { port: number };
+  const proxy = await startStoreProxy(t, redis.port);
   const s = await startServer(t, {
-    conf: `shared_store fleet { server 127.0.0.1:${port}; timeout 100ms; }\n${serverConf(
+    conf: `shared_store fleet { server 127.0.0.1:${proxy.port}; timeout 100ms; }\n${serverConf(
       'location / { limit_req zone=key burst=5 nodelay; stub_status; } location /status { sluice_status; }',
       'limit_req_zone $arg_key zone=key:1m rate=1r/m sync;',
     )}`,
   });
   await s.logged('shared store "fleet" is connected');
-  delay = 500;
+  proxy.delay = 250;
   t.strictSame(await burst([s], '/?key=a', 8), { 200: 6, 503: 2 });
   await s.logged('shared store "fleet" is lost (no answer in time)');
   t.strictSame(await burst([s], '/?key=b', 8), { 200: 6, 503: 2 });
   const { timeouts, losses } = JSON.parse((await httpGet(s, '/status')).text).shared_store;
   t.strictSame([timeouts, losses], [1, 1], 'one wait, and no other while it is lost');
-  delay = 0;
+  proxy.delay = 0;
   await s.logged('shared store "fleet" is back');
 });
 

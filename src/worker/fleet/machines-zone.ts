@@ -31,13 +31,17 @@ export interface Machine extends MachineReport {
   readonly seenAt: number;
 }
 
+/** No machine has counted more; what is above would fill a page. */
+const MAX_NUMBER = 1e15;
 const NUMBERS = ['loadedAt', 'workers', 'storeUp', 'active', 'waiting', 'requests', 'rate', 'errors', 'local'] as const;
 
 /** What a text says of a machine; undefined where it is none that a machine has written. */
 export function machineOf(text: string): MachineReport | undefined {
   try {
     const found = JSON.parse(text) as MachineReport;
-    return typeof found.version === 'string' && found.version.length < 64 && NUMBERS.every((name) => Number.isFinite(found[name]))
+    return typeof found.version === 'string' &&
+      found.version.length < 64 &&
+      NUMBERS.every((name) => typeof found[name] === 'number' && Math.abs(found[name]) <= MAX_NUMBER)
       ? found
       : undefined;
   } catch {
