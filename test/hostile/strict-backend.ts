@@ -6,7 +6,7 @@ export interface StrictBackend {
   readonly port: number;
   /** Starts a new report; each request is answered with these bytes, or with a plain 200. */
   begin(response: Buffer | undefined): void;
-  /** Resolves once no connection holds a request that has only begun. */
+  /** Resolves once no connection holds a request that has only begun, and those are closed that the backend has ended. */
   settled(): Promise<void>;
   /**
    * One line for each request since `begin`: `> ` and its bytes. What breaks the grammar, or is not whole, has a line that begins
@@ -77,6 +77,7 @@ export async function startStrictBackend(): Promise<StrictBackend> {
   let notify = (): void => {};
   /** The connections, with what was read of a request that is not whole. */
   const open = new Map<Socket, string>();
+  const ended = new Set<Socket>();
 
   const read = (socket: Socket, text: string): void => {
     let rest = text;
@@ -96,6 +97,7 @@ export async function startStrictBackend(): Promise<StrictBackend> {
       rest = rest.slice(length);
       if (response !== undefined) {
         socket.end(response);
+        ended.add(socket);
       } else {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${method === 'HEAD' ? '' : 'ok'}`);
       }
@@ -114,6 +116,7 @@ export async function startStrictBackend(): Promise<StrictBackend> {
         lines.push(`! incomplete: ${quoted(rest)}`);
       }
       open.delete(socket);
+      ended.delete(socket);
       notify();
     });
   });
@@ -126,7 +129,7 @@ export async function startStrictBackend(): Promise<StrictBackend> {
     },
     settled: () =>
       new Promise((done) => {
-        notify = () => [...open.values()].every((rest) => rest === '') && done();
+        notify = () => ended.size === 0 && [...open.values()].every((rest) => rest === '') && done();
         notify();
       }),
     report: () => lines,

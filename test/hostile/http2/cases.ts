@@ -23,6 +23,8 @@ export interface Http2Case {
   readonly frames: Buffer;
   /** The streams that are opened. */
   readonly streams: readonly number[];
+  /** What the backend answers each request with, in place of a plain 200. */
+  readonly response?: Buffer | undefined;
   readonly log: readonly string[];
   /** What nginx does, where that is not `log`. */
   readonly nginx: readonly string[] | undefined;
