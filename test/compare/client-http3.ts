@@ -1,5 +1,5 @@
 import { framesOf, headers, frame as http3Frame } from '../support/http3-frames.js';
-import { APPLICATION, frame, QuicClient } from '../support/quic-client.js';
+import { APPLICATION, frame, parameter, QuicClient } from '../support/quic-client.js';
 import type { Client, Field, Request } from './case.js';
 import type { Conversation, Over, Received, Watch } from './client.js';
 
@@ -14,6 +14,8 @@ const HANDSHAKES = 6;
 
 const [STREAM, FIN] = [0x0e, 0x01];
 const [HEADERS, DATA, SETTINGS, CONTROL] = [1, 0, 4, 0];
+/** The parameter `max_idle_timeout`, in milliseconds. */
+const IDLE = 0x01;
 /** CONNECTION_CLOSE of an application, and H3_NO_ERROR. */
 const [CLOSE, NO_ERROR] = [0x1d, 0x100];
 
@@ -53,7 +55,7 @@ export async function overHttp3(
 /** A connection whose handshake is over. The client repeats nothing: if something of it is lost, there is another one. */
 async function connect(port: number): Promise<QuicClient> {
   for (let tries = 0; tries < HANDSHAKES; tries++) {
-    const client = await QuicClient.open(port, { protocol: 'h3' });
+    const client = await QuicClient.open(port, { protocol: 'h3', parameters: [parameter(IDLE, 600_000)] });
     if (await within(client, AGAIN << tries, () => client.confirmed)) {
       return client;
     }

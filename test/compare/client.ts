@@ -6,6 +6,7 @@ import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
 import type { Client, Field, Request } from './case.js';
 import { overHttp3 } from './client-http3.js';
+import type { ServerClock } from './clock.js';
 import { requestBytes } from './requests.js';
 
 /** How a client reaches the server. */
@@ -47,11 +48,14 @@ export interface Watch {
   readonly logged: (from: number, requests: number) => Promise<void>;
   /** Milliseconds for what is still on its way then. */
   readonly grace: number;
+  /** Waits by the server's clock: see {@link ServerClock.after}. */
+  readonly after: ServerClock['after'];
   /** Waits, for a time, until a connection may end: what a server does behind a response ends with it. */
   readonly settled: (from: number, requests: number) => Promise<void>;
 }
 
-const DEADLINE = 15_000;
+/** Milliseconds by the server's clock: a case may take hundreds of turns of the event loop. */
+const DEADLINE = 30_000;
 const BYTEWISE = 400;
 
 /** Does what a case's client does. `host`: the name of the case in this run. Without `watch` it waits long for what does not come. */
@@ -59,7 +63,7 @@ export async function converse(transport: Transport, client: Client, host: strin
   const overOf =
     (from: number): Over =>
     (requests, late) =>
-      deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, late);
+      deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, watch?.after ?? afterTime, late);
   if (transport.http3) {
     return overHttp3(transport.port, client, host, overOf, watch);
   }
@@ -81,20 +85,25 @@ export async function converse(transport: Transport, client: Client, host: strin
 /** Calls `late` when so many responses do not come: long after now, or soon after the server is done. Gives what ends the wait. */
 export type Over = (requests: number, late: () => void) => () => void;
 
-function deadline(over: Promise<void> | undefined, grace: number, late: () => void): () => void {
-  let timer = setTimeout(late, DEADLINE);
+function deadline(over: Promise<void> | undefined, grace: number, after: ServerClock['after'], late: () => void): () => void {
+  let stop = after(DEADLINE, late);
   let waits = true;
   void over?.then(() => {
     if (waits) {
-      clearTimeout(timer);
-      timer = setTimeout(late, grace);
+      stop();
+      stop = after(grace, late);
     }
   });
   return () => {
     waits = false;
-    clearTimeout(timer);
+    stop();
   };
 }
+
+const afterTime: ServerClock['after'] = (milliseconds, ring) => {
+  const timer = setTimeout(ring, milliseconds);
+  return () => clearTimeout(timer);
+};
 
 function open({ port, tls, http2 }: Transport): Promise<Socket> {
   return new Promise((done, fail) => {

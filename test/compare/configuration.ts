@@ -101,11 +101,12 @@ limit_req_zone $host zone=few:1m rate=1r/m;
 limit_conn_zone $host zone=one:1m;
 ssl_certificate ${certificate};
 ssl_certificate_key ${key};
-client_header_timeout 20s;
-client_body_timeout 20s;
-proxy_read_timeout 20s;
-proxy_connect_timeout 5s;
-lingering_timeout 1s;
+client_header_timeout 10m;
+client_body_timeout 10m;
+keepalive_timeout 10m;
+lingering_timeout 10m;
+lingering_time 10m;
+${['proxy', 'fastcgi', 'uwsgi', 'scgi', 'grpc', 'memcached'].map((name) => `${name}_read_timeout 10m; ${name}_connect_timeout 10m;`).join('\n')}
 ${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; ${http3 && form === 'plain' ? `listen ${listen(form, true)} quic default_server;` : ''} http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
 include %%DIR%%/${CASES}*;
 }

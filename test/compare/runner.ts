@@ -1,12 +1,12 @@
 import type { Axis, Run } from './axes.js';
 import { Backend } from './backend.js';
 import type { Case } from './case.js';
-import { converse } from './client.js';
+import { converse, type Watch } from './client.js';
 import { caseConfiguration, FORMS, portOf, type Wanted } from './configuration.js';
 import { type Compared, differencesOf } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { ruleOf } from './rules.js';
-import { portKey, type Site } from './site.js';
+import { portKey, type Site, type Wire } from './site.js';
 
 /** A case that a server does not take. */
 export interface Refusal {
@@ -22,7 +22,7 @@ export interface Batch {
   readonly passing: readonly Compared[];
 }
 
-/** Milliseconds that a run waits for what may still come. */
+/** Milliseconds by the server's clock that a run waits for what may still come. */
 interface Patience {
   /** For bytes, once the server has logged all requests. */
   readonly grace: number;
@@ -239,15 +239,16 @@ class Player {
     this.#backend.begin(one.answer);
     const port = site.server.port(portOf(form, tls));
     const behind = BEHIND.test(JSON.stringify(one.parts));
-    const watch = {
-      logged: (from: number, requests: number) => site.logged(portKey(from, http3), requests),
+    const wire = (from: number): Wire => ({ port: portKey(from, http3), host });
+    const watch: Watch = {
+      logged: (from, requests) => site.logged(wire(from), requests),
       grace: patience.grace,
-      settled: async (from: number, requests: number) =>
-        void (behind ? await site.loggedWithin(portKey(from, http3), requests, patience.lines) : 0),
+      after: (milliseconds, ring) => site.clock.after(milliseconds, ring),
+      settled: async (from, requests) => void (behind ? await site.loggedWithin(wire(from), requests, patience.lines) : 0),
     };
     const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
-    const log = await site.logOf(portKey(conversation.from, http3), expected, patience.lines, patience.settle);
+    const log = await site.logOf(wire(conversation.from), expected, patience.lines, patience.settle);
     const errors = site.errorsOf(log);
     const around = { dir: site.server.dir, host, ports: [...site.ports, conversation.from], backend: this.#port };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);

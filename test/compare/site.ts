@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, utimesSync, writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
+import { ServerClock } from './clock.js';
 import { CASES, FORMS, files, frame, LOG_KEYS, LOG_VARIABLES, portOf } from './configuration.js';
 
 /** A line of the access log, by variable. */
@@ -31,10 +31,16 @@ export interface SiteOptions {
   readonly alerts?: RegExp;
 }
 
-/** What of the access log is about one connection, and who waits for how many lines of it. */
+/** A connection of a run: its client's port ({@link portKey}), which others may have had before, and the run's host. */
+export interface Wire {
+  readonly port: string;
+  readonly host: string;
+}
+
+/** What of the access log is about connections from one port, and who waits for how many lines of it. */
 interface Connection {
   readonly lines: LogLine[];
-  readonly waiting: Set<{ readonly count: number; readonly done: () => void }>;
+  readonly waiting: Set<{ readonly wire: Wire; readonly count: number; readonly done: () => void }>;
 }
 
 /** Milliseconds in which a server must have read all cases of a batch. */
@@ -46,6 +52,8 @@ const LOOK = 2;
 export class Site {
   readonly name: string;
   readonly server: Server;
+  /** How long somebody waits for it. */
+  readonly clock = new ServerClock();
   /** All that it listens on. */
   readonly ports: readonly number[];
   readonly #access: Tail;
@@ -105,26 +113,27 @@ export class Site {
         { cause: error },
       );
     }
+    this.clock.processes = this.server.workers();
   }
 
-  /** Waits until the access log has so many lines about a connection, by its client's port ({@link portKey}), or is forgotten. */
-  logged(port: string, count: number): Promise<void> {
-    const { lines, waiting } = this.#connection(port);
-    return lines.length >= count
+  /** Waits until the access log has so many lines about a connection, or is forgotten. */
+  logged(wire: Wire, count: number): Promise<void> {
+    const { lines, waiting } = this.#connection(wire.port);
+    return linesOf(lines, wire).length >= count
       ? Promise.resolve()
       : new Promise((done) => {
-          waiting.add({ count, done });
+          waiting.add({ wire, count, done });
           this.#look();
         });
   }
 
   /** ... but for so many milliseconds at most. */
-  async loggedWithin(port: string, count: number, patience: number): Promise<void> {
-    if (this.#connection(port).lines.length < count) {
+  async loggedWithin(wire: Wire, count: number, patience: number): Promise<void> {
+    if (linesOf(this.#connection(wire.port).lines, wire).length < count) {
       await new Promise<void>((done) => {
-        const tooLate = setTimeout(done, patience);
-        void this.logged(port, count).then(() => {
-          clearTimeout(tooLate);
+        const inTime = this.clock.after(patience, done);
+        void this.logged(wire, count).then(() => {
+          inTime();
           done();
         });
       });
@@ -135,15 +144,15 @@ export class Site {
    * Gives the lines of the access log about a connection, once there are so many or so many milliseconds have passed; and forgets them.
    * `settle`: for so long it waits for more.
    */
-  async logOf(port: string, count: number, patience: number, settle = 0): Promise<LogLine[]> {
-    const connection = this.#connection(port);
-    await this.loggedWithin(port, count, patience);
+  async logOf(wire: Wire, count: number, patience: number, settle = 0): Promise<LogLine[]> {
+    const connection = this.#connection(wire.port);
+    await this.loggedWithin(wire, count, patience);
     if (settle > 0) {
-      await sleep(settle);
+      await new Promise<void>((done) => this.clock.after(settle, done));
       this.#access.read();
     }
-    this.#forget(port, connection);
-    return connection.lines;
+    this.#forget(wire.port, connection);
+    return linesOf(connection.lines, wire);
   }
 
   /** What the error log says of the connections of lines of the access log: with nginx, each request of HTTP/3 has its own. */
@@ -203,7 +212,7 @@ export class Site {
     const { lines, waiting } = this.#connection(portKey(Number(read['remote_port']), read['http3'] === 'h3'));
     lines.push(read);
     for (const waiter of waiting) {
-      if (lines.length >= waiter.count) {
+      if (linesOf(lines, waiter.wire).length >= waiter.count) {
         waiting.delete(waiter);
         waiter.done();
       }
@@ -224,6 +233,13 @@ export class Site {
     writeFileSync(`${this.server.dir}/${path}`, text);
   }
 }
+
+/** The lines of a run among those of connections from its port: another run's have its host. */
+const linesOf = (lines: readonly LogLine[], { host }: Wire): LogLine[] =>
+  lines.filter((line) => line['host'] === host || !RUN.test(line['host']!));
+
+/** The host name of a run. */
+const RUN = /^r\d{7}\.c\d+\.test$/;
 
 /** A client's port: those of TCP and of UDP have the same numbers. */
 export const portKey = (port: number, http3: boolean): string => `${http3 ? 'udp' : 'tcp'} ${port}`;

@@ -20,6 +20,12 @@ export function isStopped(pid: number): boolean {
   return processStat(pid)?.state === 'T';
 }
 
+/** True while a process runs or waits for a processor, or for a disk. */
+export function isBusy(pid: number): boolean {
+  const state = processStat(pid)?.state;
+  return state === 'R' || state === 'D';
+}
+
 /** The ids of the living children of a process, ascending. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
