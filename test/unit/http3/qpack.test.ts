@@ -227,3 +227,28 @@ t.test('an instruction that comes byte by byte is neither copied nor decoded for
   t.equal(table.latest(1)?.name.text.length, 2000);
   t.ok(moved < 20 * instruction.length, `${moved} bytes`);
 });
+
+t.test('lines that came before', async (t) => {
+  const { read } = side();
+  const line = (head: string, value: string): string => head + Buffer.from([value.length]).toString('hex') + Buffer.from(value).toString('hex');
+  const section = (...lines: string[]): Buffer => hex(`0000${lines.join('')}`);
+  // user-agent is 95, :path 1, :authority 0.
+  const [agent, path, authority] = ['5f50', '51', '50'];
+  for (const value of ['one', 'one', 'two', 'on', 'one', '', 'ones', 'one']) {
+    for (let times = 0; times < 2; times++) {
+      const whole = section(line(authority, `${value}.example`), line(path, `/${value}`), line(agent, value), line(agent, value));
+      t.strictSame(read(whole), [`:authority: ${value}.example`, `:path: /${value}`, `user-agent: ${value}`, `user-agent: ${value}`]);
+    }
+  }
+  const whole = section(line(agent, 'to be cut off'));
+  t.strictSame(read(whole), ['user-agent: to be cut off']);
+  for (let length = 3; length < whole.length; length++) {
+    t.equal(read(whole.subarray(0, length)), SECTION.INVALID, `${length} bytes of it`);
+  }
+  t.equal(read(whole, { field: 12, total: 32_768 }), SECTION.TOO_LARGE, 'it is longer than others may be');
+  t.equal(read(whole, { field: 8192, total: 22 }), SECTION.TOO_LARGE);
+  t.strictSame(read(section(line('7f50', 'of a secret'))), ['user-agent: of a secret']);
+  const name = Buffer.from([0x27, 0x03]).toString('hex') + Buffer.from('user-agent').toString('hex');
+  t.strictSame(read(section(line(name, 'to be cut off'))), ['user-agent: to be cut off'], 'with its name in it');
+  t.equal(read(section('5f54', '00')), SECTION.INVALID, 'behind the end of the static table');
+});

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { Field, FieldName } from '../../fields/field.js';
 import type { FieldLimits, FieldSink } from '../../fields/field-sink.js';
 import { Cursor, READ } from './cursor.js';
+import { KnownLines, LONGEST_LINE } from './known-lines.js';
 import { type QpackTable, staticFields } from './table.js';
 
 /** What came of a field section. */
@@ -14,6 +15,9 @@ export const SECTION = {
   /** It refers to what the client's encoder has not said yet. */
   BLOCKED: 3,
 } as const;
+
+// One for all connections: a field is the same whoever sends it.
+const known = new KnownLines();
 
 /** Decodes field sections by a connection's table (RFC 9204, 4.5). nginx: ngx_http_v3_parse_headers. */
 export class SectionDecoder {
@@ -78,8 +82,9 @@ export class SectionDecoder {
   decode(end: number, limits: FieldLimits, sink: FieldSink): number {
     const cursor = this.#cursor;
     let left = limits.total;
+    const remembers = limits.field >= LONGEST_LINE;
     while (cursor.at < end) {
-      const field = this.#field(limits.field);
+      const field = remembers ? this.#line(limits.field) : this.#field(limits.field);
       if (typeof field === 'number') {
         return field;
       }
@@ -90,6 +95,26 @@ export class SectionDecoder {
       sink.field(field);
     }
     return SECTION.DECODED;
+  }
+
+  /** One field line, or what is wrong with it: looks first whether it is one that came before. */
+  #line(longest: number): Field | number {
+    const cursor = this.#cursor;
+    const { bytes, at, end } = cursor;
+    const index = known.indexOf(bytes, at, end);
+    if (index < 0) {
+      return this.#field(longest);
+    }
+    const found = known.find(index, bytes, at, end);
+    if (found !== undefined) {
+      cursor.at = at + known.length;
+      return found;
+    }
+    const field = this.#field(longest);
+    if (typeof field !== 'number') {
+      known.remember(index, bytes, at, cursor.at, field);
+    }
+    return field;
   }
 
   /** One field line, or what is wrong with it. */
