@@ -230,7 +230,8 @@ t.test('an instruction that comes byte by byte is neither copied nor decoded for
 
 t.test('lines that came before', async (t) => {
   const { read } = side();
-  const line = (head: string, value: string): string => head + Buffer.from([value.length]).toString('hex') + Buffer.from(value).toString('hex');
+  const line = (head: string, value: string): string =>
+    head + Buffer.from([value.length]).toString('hex') + Buffer.from(value).toString('hex');
   const section = (...lines: string[]): Buffer => hex(`0000${lines.join('')}`);
   // user-agent is 95, :path 1, :authority 0.
   const [agent, path, authority] = ['5f50', '51', '50'];

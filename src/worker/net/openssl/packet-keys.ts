@@ -26,19 +26,26 @@ export const TAG = 16;
 /** As much of a packet as its header's mask is made of. */
 export const SAMPLE = 16;
 const NONCE = 12;
-const [CTRL_IV_LENGTH, CTRL_GET_TAG, CTRL_SET_TAG] = [9, 0x10, 0x11];
+const [CTRL_IV_LENGTH, CTRL_GET_TAG] = [9, 0x10];
+/** OSSL_PARAM_OCTET_STRING, and where struct OSSL_PARAM has its parts: a name, a type, an address, a length. */
+const OCTETS = 5;
+const [PARAM_TYPE, PARAM_DATA, PARAM_LENGTH] = [8, 16, 24];
 
-/** The memory that all keys use: lengths that nobody reads, keys on their way to OpenSSL, masks, zeros, a nonce, HMAC's input and
- * output. */
+/** The memory that all keys use: lengths that nobody reads, keys on their way to OpenSSL, masks, zeros, a nonce, what says where
+ * a packet's tag is, HMAC's input and output. */
 interface Scratch extends QuicCalls {
   readonly region: Region;
   readonly base: number;
   readonly mask: Buffer;
   readonly nonce: Buffer;
+  /** The address of a tag, as two words. */
+  readonly tag: Uint32Array;
   readonly suites: ReadonlyMap<number, Suite>;
 }
 
-const [LENGTH, KEY, MASK, ZERO, LEFT, NONCE_AT, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [0, 64, 128, 192, 256, 320, 512, 576, 768, 1024];
+const [LENGTH, KEY, MASK, ZERO, LEFT, NONCE_AT, TAG_NAME, TAG_PARAM, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [
+  0, 64, 128, 192, 256, 320, 352, 384, 512, 576, 768, 1024,
+];
 
 let scratch: Scratch | undefined;
 
@@ -65,6 +72,7 @@ function memory(): Scratch {
       base: region.address(0, SCRATCH),
       mask: region.bytes.subarray(MASK, MASK + SAMPLE),
       nonce: region.bytes.subarray(NONCE_AT, NONCE_AT + NONCE),
+      tag: tagParameter(region),
       suites: new Map(all.map((each) => [each.id, each])),
     };
   }
@@ -74,6 +82,22 @@ function memory(): Scratch {
 function suite(id: number, sha384: boolean, keyLength: number, aead: number, header: number): Suite {
   const chacha = id === CHACHA20_POLY1305;
   return { id, sha384, keyLength, aead, header, chacha, sealMost: 2 ** 23, forgedMost: chacha ? 2 ** 36 : 2 ** 52 };
+}
+
+/** Writes a list of parameters that has a tag's alone; returns where its address goes. */
+function tagParameter(region: Region): Uint32Array {
+  const { bytes } = region;
+  bytes.write('tag\0', TAG_NAME, 'latin1');
+  const words = (at: number): Uint32Array => new Uint32Array(bytes.buffer, bytes.byteOffset + at, 2);
+  setAddress(words(TAG_PARAM), region.address(TAG_NAME, 4));
+  bytes.writeUInt32LE(OCTETS, TAG_PARAM + PARAM_TYPE);
+  bytes.writeUInt32LE(TAG, TAG_PARAM + PARAM_LENGTH);
+  return words(TAG_PARAM + PARAM_DATA);
+}
+
+function setAddress(words: Uint32Array, address: number): void {
+  words[0] = address % 0x100000000;
+  words[1] = Math.floor(address / 0x100000000);
 }
 
 /** The suite of this number; undefined for one that QUIC does not have. */
@@ -243,12 +267,12 @@ export class PacketKeys {
   /** Decrypts `textAt..end`, behind which the tag is, in place. Returns false for a packet that is not authentic. */
   open(number: number, region: Region, from: number, textAt: number, end: number): boolean {
     const base = lies(region, from, textAt, end);
-    const { evp } = this.#scratch;
+    const { evp, tag } = this.#scratch;
     const context = this.#context;
     const length = this.#scratch.base + LENGTH;
     const text = base + (textAt - from);
-    evp.init(context, 0, 0, 0, this.#setNonce(number), 0);
-    evp.control(context, CTRL_SET_TAG, TAG, base + (end - from));
+    setAddress(tag, base + (end - from));
+    evp.initWith(context, 0, 0, this.#setNonce(number), 0, this.#scratch.base + TAG_PARAM);
     evp.decrypt(context, 0, length, base, textAt - from);
     evp.decrypt(context, text, length, text, end - textAt);
     if (evp.decryptFinal(context, this.#scratch.base + LEFT, length) === 1) {

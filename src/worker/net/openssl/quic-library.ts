@@ -10,6 +10,8 @@ export interface EvpCalls {
   freeContext: Call;
   /** EVP_CipherInit_ex: context, cipher, engine, key, iv, whether it encrypts. */
   init: Call;
+  /** EVP_CipherInit_ex2: context, cipher, key, iv, whether it encrypts, parameters. */
+  initWith: Call;
   control: Call;
   encrypt: Call;
   decrypt: Call;
@@ -123,6 +125,7 @@ function bindEvp({ find }: Library): EvpCalls {
   return {
     newContext: find('intptr_t EVP_CIPHER_CTX_new()'),
     freeContext: find('void EVP_CIPHER_CTX_free(intptr_t)'),
+    initWith: find('int EVP_CipherInit_ex2(intptr_t, intptr_t, intptr_t, intptr_t, int, intptr_t)'),
     init: find('int EVP_CipherInit_ex(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, int)'),
     control: find('int EVP_CIPHER_CTX_ctrl(intptr_t, int, int, intptr_t)'),
     encrypt: find('int EVP_EncryptUpdate(intptr_t, intptr_t, intptr_t, intptr_t, int)'),
