@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { AES_128_GCM, PacketKeys, suiteOf } from '../../../src/worker/net/openssl/packet-keys.js';
+import { AES_128_GCM, MASKS_MOST, PacketKeys, SAMPLE, suiteOf } from '../../../src/worker/net/openssl/packet-keys.js';
 import { quicMemory, whyNoQuic } from '../../../src/worker/net/openssl/quic-library.js';
 
 const skip = whyNoQuic() !== '' && `no QUIC: ${whyNoQuic()}`;
@@ -60,6 +60,27 @@ t.test('each suite opens what it has sealed, and nothing else', { skip }, (t) =>
     t.equal(opener!.forged, 20);
     sealer!.free();
     opener!.free();
+  }
+  t.end();
+});
+
+t.test('masks that are made together are those that each header has alone', { skip }, (t) => {
+  const region = quicMemory(8192);
+  region.bytes.set(randomBytes(8192));
+  for (const id of [AES_128_GCM, 0x1302, 0x1303]) {
+    const keys = new PacketKeys(suiteOf(id)!, randomBytes(id === 0x1302 ? 48 : 32), true, 'quic');
+    for (const count of [1, 2, MASKS_MOST]) {
+      const places = Uint32Array.from({ length: count }, (_, i) => 1 + i * 97);
+      const together = Buffer.from(keys.masks(region, places, 4, count));
+      for (const [i, place] of places.entries()) {
+        const alone = Buffer.from(keys.mask(region, place + 4).subarray(0, 5));
+        t.strictSame(together.subarray(i * SAMPLE, i * SAMPLE + 5), alone, `${id}: ${i} of ${count}`);
+      }
+    }
+    t.throws(() => keys.masks(region, new Uint32Array(MASKS_MOST + 1), 4, MASKS_MOST + 1), /too many/);
+    t.throws(() => keys.masks(region, Uint32Array.of(8190), 4, 1), /outside of/);
+    keys.free();
+    t.throws(() => keys.masks(region, Uint32Array.of(0, 100), 4, 2), /freed/, 'nobody reads what OpenSSL has no more');
   }
   t.end();
 });

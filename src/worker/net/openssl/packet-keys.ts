@@ -25,6 +25,8 @@ const [AES_256_GCM, CHACHA20_POLY1305] = [0x1302, 0x1303];
 export const TAG = 16;
 /** As much of a packet as its header's mask is made of. */
 export const SAMPLE = 16;
+/** So many masks can be made at a time. */
+export const MASKS_MOST = 64;
 const NONCE = 12;
 const [CTRL_IV_LENGTH, CTRL_GET_TAG] = [9, 0x10];
 /** OSSL_PARAM_OCTET_STRING, and where struct OSSL_PARAM has its parts: a name, a type, an address, a length. */
@@ -37,14 +39,15 @@ interface Scratch extends QuicCalls {
   readonly region: Region;
   readonly base: number;
   readonly mask: Buffer;
+  readonly masks: Buffer;
   readonly nonce: Buffer;
   /** The address of a tag, as two words. */
   readonly tag: Uint32Array;
   readonly suites: ReadonlyMap<number, Suite>;
 }
 
-const [LENGTH, KEY, MASK, ZERO, LEFT, NONCE_AT, TAG_NAME, TAG_PARAM, HMAC_KEY, HMAC_DATA, HMAC_OUT, SCRATCH] = [
-  0, 64, 128, 192, 256, 320, 352, 384, 512, 576, 768, 1024,
+const [LENGTH, KEY, MASK, ZERO, LEFT, NONCE_AT, TAG_NAME, TAG_PARAM, HMAC_KEY, HMAC_DATA, HMAC_OUT, MASKS, SCRATCH] = [
+  0, 64, 128, 192, 256, 320, 352, 384, 512, 576, 768, 1024, 2048,
 ];
 
 let scratch: Scratch | undefined;
@@ -71,6 +74,7 @@ function memory(): Scratch {
       region,
       base: region.address(0, SCRATCH),
       mask: region.bytes.subarray(MASK, MASK + SAMPLE),
+      masks: region.bytes.subarray(MASKS, MASKS + MASKS_MOST * SAMPLE),
       nonce: region.bytes.subarray(NONCE_AT, NONCE_AT + NONCE),
       tag: tagParameter(region),
       suites: new Map(all.map((each) => [each.id, each])),
@@ -174,6 +178,33 @@ class HeaderKey {
     }
   }
 
+  /** The same for so many samples, `behind` bytes behind each of these places. */
+  makeAll(region: Region, places: Uint32Array, behind: number, count: number): void {
+    const { evp, base, masks } = memory();
+    if (this.#users === 0) {
+      throw new Error('keys that were freed');
+    }
+    if (this.#chacha) {
+      for (let i = 0; i < count; i++) {
+        evp.init(this.#context, 0, 0, 0, region.address(places[i]! + behind, SAMPLE), 1);
+        evp.encrypt(this.#context, base + MASKS + i * SAMPLE, base + LENGTH, base + ZERO, 5);
+      }
+      return;
+    }
+    if (count === 1) {
+      evp.encrypt(this.#context, base + MASKS, base + LENGTH, region.address(places[0]! + behind, SAMPLE), SAMPLE);
+      return;
+    }
+    const { bytes } = region;
+    for (let i = 0; i < count; i++) {
+      const [from, to] = [places[i]! + behind, i * SAMPLE];
+      for (let k = 0; k < SAMPLE; k++) {
+        masks[to + k] = bytes[from + k]!;
+      }
+    }
+    evp.encrypt(this.#context, base + MASKS, base + LENGTH, base + MASKS, count * SAMPLE);
+  }
+
   share(): this {
     this.#users++;
     return this;
@@ -224,6 +255,15 @@ export class PacketKeys {
   mask(region: Region, sampleAt: number): Uint8Array {
     this.#header.make(region.address(sampleAt, SAMPLE));
     return this.#scratch.mask;
+  }
+
+  /** The masks for up to {@link MASKS_MOST} headers, each {@link SAMPLE} bytes behind the one before; good until the next call. */
+  masks(region: Region, places: Uint32Array, behind: number, count: number): Uint8Array {
+    if (!(count <= MASKS_MOST)) {
+      throw new Error('too many masks');
+    }
+    this.#header.makeAll(region, places, behind, count);
+    return this.#scratch.masks;
   }
 
   #setNonce(number: number): number {

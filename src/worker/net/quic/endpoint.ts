@@ -126,6 +126,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   }
 
   send(path: Path, from: number, length: number, segment: number): number {
+    this.writer.protect();
     return this.#socket.send(path.peer, path.local, from, length, segment);
   }
 

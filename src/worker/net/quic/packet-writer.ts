@@ -4,6 +4,7 @@ import { TAG } from '../openssl/packet-keys.js';
 import type { Connection } from './connection.js';
 import { Control } from './control-queue.js';
 import { Frame } from './frame-reader.js';
+import { HeaderMasks } from './header-masks.js';
 import { numberLength } from './packet-number.js';
 import { giveRecord, Probe, type SentPacket, takeRecord } from './sent-packets.js';
 import { APPLICATION, HANDSHAKE, INITIAL, type Space } from './space.js';
@@ -27,6 +28,8 @@ const DELAY_EXPONENT = 3;
 export class PacketWriter {
   readonly #region: Region;
   readonly #bytes: Buffer;
+  /** Packets leave only after these were put: {@link protect}. */
+  readonly #masks: HeaderMasks;
   /** What {@link #begin} has left behind. */
   #lengthAt = 0;
   #numberAt = 0;
@@ -35,10 +38,14 @@ export class PacketWriter {
   constructor(region: Region) {
     this.#region = region;
     this.#bytes = region.bytes;
+    this.#masks = new HeaderMasks(region);
   }
 
   /** Writes a header; returns where the frames begin. */
   #begin(c: Connection, space: Space, at: number): number {
+    if (at === 0) {
+      this.#masks.forget();
+    }
     const bytes = this.#bytes;
     const number = space.nextNumber;
     const length = numberLength(number, space.largestAcked);
@@ -78,19 +85,27 @@ export class PacketWriter {
   #finish(space: Space, start: number, textAt: number, end: number): number {
     const bytes = this.#bytes;
     const keys = space.writeKeys!;
-    if (space.index !== APPLICATION) {
-      const length = this.#numberLength + (end - textAt) + TAG;
-      bytes[this.#lengthAt] = 0x40 | (length >> 8);
-      bytes[this.#lengthAt + 1] = length & 255;
+    const number = space.nextNumber++;
+    if (space.index === APPLICATION) {
+      keys.seal(number, this.#region, start, textAt, end);
+      this.#masks.add(keys, start, this.#numberAt, this.#numberLength);
+      return end + TAG - start;
     }
-    keys.seal(space.nextNumber, this.#region, start, textAt, end);
+    const length = this.#numberLength + (end - textAt) + TAG;
+    bytes[this.#lengthAt] = 0x40 | (length >> 8);
+    bytes[this.#lengthAt + 1] = length & 255;
+    keys.seal(number, this.#region, start, textAt, end);
     const mask = keys.mask(this.#region, this.#numberAt + 4);
-    bytes[start]! ^= mask[0]! & (space.index === APPLICATION ? 0x1f : 0x0f);
+    bytes[start]! ^= mask[0]! & 0x0f;
     for (let i = 0; i < this.#numberLength; i++) {
       bytes[this.#numberAt + i]! ^= mask[1 + i]!;
     }
-    space.nextNumber++;
     return end + TAG - start;
+  }
+
+  /** What was written since a packet at the beginning of the memory may leave now. */
+  protect(): void {
+    this.#masks.put();
   }
 
   #pad(at: number, until: number): number {
@@ -209,7 +224,9 @@ export class PacketWriter {
     const textAt = this.#begin(c, space, start);
     this.#bytes.set(frame, textAt);
     const end = this.#pad(textAt + frame.length, this.#numberAt + LEAST);
-    return this.#finish(space, start, textAt, end);
+    const length = this.#finish(space, start, textAt, end);
+    this.protect();
+    return length;
   }
 
   /** As much of what came as there is room for, the latest first. */
