@@ -41,6 +41,9 @@ t.test('without a connection', { skip }, async (t) => {
     const again = await QuicClient.connect(port, { token: client.token! });
     t.teardown(() => again.close());
     t.equal(again.retried, undefined, 'a token of the connection spares the next one that');
+    const oncemore = await QuicClient.connect(port, { token: client.token! });
+    t.teardown(() => oncemore.close());
+    t.ok(oncemore.retried !== undefined && oncemore.closed === undefined, 'once: a third one shows its address again');
     const wrong = await QuicClient.open(port, { token: Buffer.concat([client.token!.subarray(0, -1), Buffer.from([7])]) });
     t.teardown(() => wrong.close());
     await wrong.until(() => wrong.closed !== undefined);

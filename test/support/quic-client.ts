@@ -115,6 +115,9 @@ export class QuicClient {
   readonly unknown: Buffer[] = [];
   confirmed = false;
   acknowledges = true;
+  /** Acknowledgements tell that all packets came with ECT(0), but for so many of the application that came with CE. */
+  tellsMarks = false;
+  congested = 0;
 
   private constructor(socket: Socket, port: number, options: QuicClientOptions) {
     region ??= quicMemory(128 * 1024);
@@ -257,7 +260,10 @@ export class QuicClient {
       low = from;
       return part;
     });
-    return Buffer.concat([frame(2, first![1], 0, rest.length, first![1] - first![0]), ...parts]);
+    const ecn = this.tellsMarks;
+    const congested = level === this.levels[APPLICATION] ? this.congested : 0;
+    const marks = ecn ? frame(level.came.length - congested, 0, congested) : Buffer.alloc(0);
+    return Buffer.concat([frame(ecn ? 3 : 2, first![1], 0, rest.length, first![1] - first![0]), ...parts, marks]);
   }
 
   /** A packet of a level with these frames. `reserved`: bits of the first byte that must not be set. */
@@ -281,7 +287,7 @@ export class QuicClient {
       bytes[at++] = this.source.length;
       at += this.source.copy(bytes, at);
       if (type === Type.INITIAL) {
-        const token = this.#options.token ?? this.retried ?? Buffer.alloc(0);
+        const token = this.retried ?? this.#options.token ?? Buffer.alloc(0);
         at = putInt(bytes, at, token.length);
         at += token.copy(bytes, at);
       }

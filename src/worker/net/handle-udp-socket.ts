@@ -66,8 +66,8 @@ export class HandleUdpSocket implements UdpSocket, TickTask {
     }
   }
 
-  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
-    return this.#closed ? 0 : this.#sender.send(peer, local, from, length, segment);
+  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
+    return this.#closed ? 0 : this.#sender.send(peer, local, from, length, segment, marked);
   }
 
   localAddress(): ReturnType<UdpSocket['localAddress']> {

@@ -6,7 +6,9 @@ import { Region } from '../../shared/net/uring/memory.js';
 const [HEADER, VECTOR, NAME, CONTROL, SIZE] = [0, 64, 96, 160, 256];
 const [NAME_LENGTH, CONTROL_LENGTH] = [8, 40];
 const [IPPROTO_IP, IPPROTO_UDP, IPPROTO_IPV6] = [0, 17, 41];
-const [IP_PKTINFO, IPV6_PKTINFO, UDP_SEGMENT] = [8, 50, 103];
+const [IP_TOS, IP_PKTINFO, IPV6_PKTINFO, IPV6_TCLASS, UDP_SEGMENT] = [1, 8, 50, 67, 103];
+/** Where an IPv6 address of an IPv4 one has other bytes than zeros. */
+const [V6_AT, MAPPED_AT] = [8, 18];
 /** Bytes of struct cmsghdr. */
 const HEAD = 16;
 const [EINVAL, EIO] = [-22, -5];
@@ -35,28 +37,28 @@ export class MessageSender {
   }
 
   /** See {@link UdpSocket.send}. */
-  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
     if (length <= segment || !this.#segments) {
-      return this.#each(peer, local, from, length, segment);
+      return this.#each(peer, local, from, length, segment, marked);
     }
-    const code = this.#send(peer, local, from, length, segment);
+    const code = this.#send(peer, local, from, length, segment, marked);
     if (code !== EIO && code !== EINVAL) {
       return Math.min(code, 0);
     }
     // No segments here: neither for this one nor for others.
     this.#segments = false;
-    return this.#each(peer, local, from, length, segment);
+    return this.#each(peer, local, from, length, segment, marked);
   }
 
-  #each(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+  #each(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
     let code = 0;
     for (let done = 0; done < length; done += segment) {
-      code = this.#send(peer, local, from + done, Math.min(segment, length - done), 0);
+      code = this.#send(peer, local, from + done, Math.min(segment, length - done), 0, marked);
     }
     return Math.min(code, 0);
   }
 
-  #send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
+  #send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
     const { bytes } = this.#message;
     const nameLength = peer[0] === Family.INET6 ? 28 : 16;
     peer.copy(bytes, NAME, 0, nameLength);
@@ -78,6 +80,12 @@ export class MessageSender {
       at = this.#control(at, IPPROTO_IPV6, IPV6_PKTINFO, 20);
       local.copy(bytes, at - 24);
     }
+    if (!marked) {
+      // Whatever leaves without that has the socket's mark.
+      const ipv6 = peer[0] === Family.INET6 && !isMapped(peer);
+      at = this.#control(at, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_TCLASS : IP_TOS, 4);
+      bytes.writeInt32LE(0, at - 8);
+    }
     bytes.writeUInt32LE(at - CONTROL, HEADER + CONTROL_LENGTH);
     return this.#native.sendMessage(this.#fd, this.#message.address(HEADER, VECTOR));
   }
@@ -91,4 +99,14 @@ export class MessageSender {
     bytes.writeInt32LE(type, at + 12);
     return at + HEAD + ((length + 7) & ~7);
   }
+}
+
+/** An IPv4 client of a socket of IPv6, to which the system sends as to others of IPv4. */
+function isMapped(peer: Buffer): boolean {
+  for (let at = V6_AT; at < MAPPED_AT; at++) {
+    if (peer[at] !== 0) {
+      return false;
+    }
+  }
+  return peer[MAPPED_AT] === 0xff && peer[MAPPED_AT + 1] === 0xff;
 }

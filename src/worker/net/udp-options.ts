@@ -4,8 +4,10 @@ import { setNumber } from '../../shared/net/socket-option.js';
 
 const [SOL_SOCKET, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_UDP] = [1, 0, 41, 17];
 const [SO_SNDBUF, SO_RCVBUF] = [7, 8];
-const [IP_PKTINFO, IP_MTU_DISCOVER, IP_RECVTOS] = [8, 10, 13];
-const [IPV6_MTU_DISCOVER, IPV6_RECVPKTINFO, IPV6_RECVTCLASS] = [23, 49, 66];
+const [IP_TOS, IP_PKTINFO, IP_MTU_DISCOVER, IP_RECVTOS] = [1, 8, 10, 13];
+const [IPV6_MTU_DISCOVER, IPV6_RECVPKTINFO, IPV6_RECVTCLASS, IPV6_TCLASS] = [23, 49, 66, 67];
+/** The mark of ECN of what leaves, unless a message has another one. */
+const ECT0 = 2;
 const UDP_GRO = 104;
 /** Datagrams are never taken apart, and their length is found out here. */
 const PROBE = 3;
@@ -32,11 +34,13 @@ export function setUdpOptions(native: Native, fd: number, family: number, tellin
   if (family === Family.INET6) {
     setNumber(native, fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, PROBE);
     setNumber(native, fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+    setNumber(native, fd, IPPROTO_IPV6, IPV6_TCLASS, ECT0);
     setNumber(native, fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, telling.local ? 1 : 0);
   }
   // A socket of IPv6 may have clients of IPv4, too.
   setNumber(native, fd, IPPROTO_IP, IP_MTU_DISCOVER, PROBE);
   setNumber(native, fd, IPPROTO_IP, IP_RECVTOS, 1);
+  setNumber(native, fd, IPPROTO_IP, IP_TOS, ECT0);
   setNumber(native, fd, IPPROTO_IP, IP_PKTINFO, telling.local && family === Family.INET ? 1 : 0);
 }
 
@@ -66,7 +70,7 @@ export function readControl(bytes: Buffer, from: number, end: number, found: Anc
     }
     if (level === IPPROTO_UDP && type === UDP_GRO && length >= 4) {
       found.segment = bytes.readInt32LE(data);
-    } else if ((level === IPPROTO_IP && type === 1) || (level === IPPROTO_IPV6 && type === 67)) {
+    } else if ((level === IPPROTO_IP && type === IP_TOS) || (level === IPPROTO_IPV6 && type === IPV6_TCLASS)) {
       found.ecn = bytes[data]! & 3;
     } else if (level === IPPROTO_IP && type === IP_PKTINFO && length >= 12) {
       // What the host's own address is, beside what stands in the header.

@@ -20,10 +20,10 @@ export interface UdpSocket {
   /** Has `batchOver` called in this tick, though nothing may have come. */
   ask(): void;
   /**
-   * Sends `length` bytes of the output from `from` on to `peer`, as datagrams of `segment` bytes, the last of which may be shorter. Returns
-   * 0, or a negated error number.
+   * Sends `length` bytes of the output from `from` on to `peer`, as datagrams of `segment` bytes, the last of which may be shorter.
+   * `marked`: with the mark ECT(0) of ECN. Returns 0, or a negated error number.
    */
-  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number;
+  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number;
   /** The address of a `local`, as text; that of the socket for undefined. */
   localAddress(local: Buffer | undefined): { readonly address?: string | undefined; readonly port?: number | undefined };
   /** Reads nothing any more. */

@@ -40,7 +40,7 @@ export class Answers {
   /** Refuses a client because of its token. */
   refuse(version: Version, destination: Buffer, source: Buffer, reason: string, peer: Buffer, local: Buffer | undefined): void {
     const length = refusal(version, destination, source, Code.INVALID_TOKEN, reason, this.#socket.output);
-    this.#socket.send(peer, local, 0, length, length);
+    this.#socket.send(peer, local, 0, length, length, false);
   }
 
   /** Tells the sender of the datagram `start..end` that its connection is no more. */
@@ -59,6 +59,6 @@ export class Answers {
 
   #send(packet: Buffer, peer: Buffer, local: Buffer | undefined): void {
     this.#socket.output.bytes.set(packet);
-    this.#socket.send(peer, local, 0, packet.length, packet.length);
+    this.#socket.send(peer, local, 0, packet.length, packet.length, false);
   }
 }

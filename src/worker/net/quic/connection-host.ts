@@ -23,8 +23,11 @@ export interface ConnectionHost {
   schedule(connection: Connection): void;
   /** The connection is no more. */
   forget(connection: Connection): void;
-  /** Sends `length` bytes of the output as datagrams of `segment` bytes, the last of which may be shorter. 0, or a negated error number. */
-  send(path: Path, from: number, length: number, segment: number): number;
+  /**
+   * Sends `length` bytes of the output as datagrams of `segment` bytes, the last of which may be shorter. `marked`: with ECT(0). 0, or a
+   * negated error number.
+   */
+  send(path: Path, from: number, length: number, segment: number, marked: boolean): number;
   localAddress(path: Path): { readonly address?: string | undefined; readonly port?: number | undefined };
 }
 

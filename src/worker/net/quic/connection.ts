@@ -294,6 +294,11 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
 
   /** A packet is ready to leave. */
   packetBuilt(space: Space, packet: SentPacket, now: number): void {
+    if (this.sender.marks) {
+      space.markedSent++;
+      packet.marked = true;
+      this.path.marks.sent();
+    }
     if (!packet.eliciting) {
       giveRecord(packet);
       return;

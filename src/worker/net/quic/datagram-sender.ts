@@ -14,6 +14,8 @@ export class DatagramSender {
   pacedUntil = Number.POSITIVE_INFINITY;
   /** How many bytes left on all paths. */
   bytes = 0;
+  /** The packets that are being built leave with a mark of ECN. */
+  marks = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -23,7 +25,7 @@ export class DatagramSender {
   send(path: Path, from: number, length: number, segment: number): number {
     path.sent += length;
     this.bytes += length;
-    return this.#connection.host.send(path, from, length, segment);
+    return this.#connection.host.send(path, from, length, segment, this.marks);
   }
 
   /** Sends the packets that there are. */
@@ -36,6 +38,7 @@ export class DatagramSender {
     let budget = pacer.budget(now, cubic.window, rtt.smoothed, cubic.slowStart, size);
     this.pacedUntil = Number.POSITIVE_INFINITY;
     const { path } = c;
+    this.marks = path.marks.used;
     let [from, segment, count] = [0, 0, 0];
     let { allowance } = path;
     for (;;) {

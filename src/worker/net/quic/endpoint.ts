@@ -52,6 +52,8 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   #draining = false;
   /** The connection that the present datagram has begun. */
   #begun: Connection | undefined = undefined;
+  /** The name of the token that it came with. */
+  #begunBy = '';
   now = performance.now();
 
   readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
@@ -125,9 +127,9 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     }
   }
 
-  send(path: Path, from: number, length: number, segment: number): number {
+  send(path: Path, from: number, length: number, segment: number, marked: boolean): number {
     this.writer.protect();
-    return this.#socket.send(path.peer, path.local, from, length, segment);
+    return this.#socket.send(path.peer, path.local, from, length, segment, marked);
   }
 
   localAddress(path: Path): { readonly address?: string | undefined; readonly port?: number | undefined } {
@@ -144,13 +146,19 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     }
   }
 
-  /** What looked like a first packet was none: a connection that has heard nothing takes no place. */
+  /** What looked like a first packet was none: a connection that has heard nothing takes no place, and its token is as good as before. */
   #forgetUnheard(): void {
     const begun = this.#begun;
     this.#begun = undefined;
-    if (begun !== undefined && !begun.heard) {
-      begun.abandon();
+    if (begun === undefined) {
+      return;
     }
+    if (!begun.heard) {
+      begun.abandon();
+    } else if (this.#begunBy !== '') {
+      this.#tokens.spend(this.#begunBy);
+    }
+    this.#begunBy = '';
   }
 
   #datagram(start: number, end: number, peer: Buffer, local: Buffer | undefined, ecn: number): void {
@@ -279,6 +287,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     let originalDestination: Buffer = destination;
     let retrySource: Buffer | undefined;
     let validated = false;
+    let name = '';
     const { retry } = this.server.settings;
     if (header.tokenLength > 0) {
       const token = this.#tokens.read(bytes.subarray(header.tokenAt, header.tokenAt + header.tokenLength), peer);
@@ -289,6 +298,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         return undefined;
       }
       validated = token?.valid === true;
+      name = validated ? token!.name : '';
       if (validated && token?.originalDestination !== undefined) {
         originalDestination = token.originalDestination;
         retrySource = destination;
@@ -312,6 +322,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.#ids.set(latin1(destination, 0, destination.length), connection);
     this.#connections.add(connection);
     this.#begun = connection;
+    this.#begunBy = name;
     connection.touch();
     return connection;
   }

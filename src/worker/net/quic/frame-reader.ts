@@ -64,6 +64,8 @@ export const NOT_PROBING = 2;
 /** Reads the frames of packets; one serves all connections, since no packet is read while another is. */
 export class FrameReader {
   readonly #cursor = new Cursor();
+  /** What an acknowledgement tells of marks. */
+  readonly #marks = [0, 0, 0];
 
   /**
    * Reads the frames of a packet in order. `used`: the ID that the packet came to. Returns {@link ELICITING} and {@link NOT_PROBING};
@@ -302,18 +304,19 @@ export class FrameReader {
       high = low - cursor.int() - 2;
       low = high - cursor.int();
     }
-    let congestion = 0;
-    if (type === Frame.ACK_ECN) {
-      cursor.int();
-      cursor.int();
-      congestion = cursor.int();
+    const marks = type === Frame.ACK_ECN ? this.#marks : undefined;
+    if (marks !== undefined) {
+      marks[0] = cursor.int();
+      marks[1] = cursor.int();
+      marks[2] = cursor.int();
     }
     this.#whole(type);
-    if (largest > space.largestAcked) {
+    const latest = largest > space.largestAcked;
+    if (latest) {
       space.largestAcked = largest;
     }
     if (acked > 0) {
-      c.fates.acknowledged(space, time, delay, congestion, now);
+      c.fates.acknowledged(space, time, delay, marks, latest, now);
     }
   }
 }

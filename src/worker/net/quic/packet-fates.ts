@@ -9,7 +9,8 @@ import { MAX_ACK_DELAY } from './transport-parameters.js';
 /** What follows for a connection from what became of its packets. */
 export class PacketFates implements RecoveryOwner {
   readonly #connection: Connection;
-  #ecnCongestion = 0;
+  /** How many marked packets have arrived of which the present acknowledgement is. */
+  #marked = 0;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -31,15 +32,19 @@ export class PacketFates implements RecoveryOwner {
     return this.#connection.path.allowance < BASE;
   }
 
-  /** An acknowledgement was about packets that were not acknowledged before. */
-  acknowledged(space: Space, newestTime: number, delay: number, congestion: number, now: number): void {
+  /**
+   * An acknowledgement was about packets that were not acknowledged before, `latest` about a later one than all before. `marks`: the peer's
+   * counts of ECN.
+   */
+  acknowledged(space: Space, newestTime: number, delay: number, marks: readonly number[] | undefined, latest: boolean, now: number): void {
     const c = this.#connection;
     const { ackDelayExponent = 3, maxAckDelay = MAX_ACK_DELAY } = c.handshake.peer ?? {};
     const waited = space.index === APPLICATION ? Math.min(maxAckDelay, (delay * 2 ** ackDelayExponent) / 1000) : 0;
     c.recovery.ackRead(space, newestTime, waited, now);
-    if (congestion > this.#ecnCongestion && newestTime >= 0) {
-      this.#ecnCongestion = congestion;
-      c.recovery.cubic.congested(newestTime, now);
+    const marked = this.#marked;
+    this.#marked = 0;
+    if (c.path.marks.told(space, marked, marks, latest)) {
+      c.recovery.cubic.congested(newestTime >= 0 ? newestTime : now - c.recovery.rtt.smoothed, now);
     }
     c.touch();
   }
@@ -56,6 +61,9 @@ export class PacketFates implements RecoveryOwner {
     if (packet.probe === Probe.MTU) {
       c.mtu.arrived(packet.size);
       c.recovery.cubic.resize(c.mtu.size);
+    }
+    if (packet.marked) {
+      this.#marked++;
     }
     const { buffer, more, control } = packet;
     if (buffer !== undefined) {

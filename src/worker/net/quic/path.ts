@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { SocketAddress } from '../../../shared/net/client-socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
 import { keep } from '../../bytes/keep.js';
+import { PathMarks } from './ecn.js';
 
 /** So often is a challenge sent. */
 const CHALLENGES = 3;
@@ -28,6 +29,7 @@ export class Path {
   challengeAt = Number.POSITIVE_INFINITY;
   /** A challenge is to leave. */
   challenges = false;
+  readonly marks = new PathMarks();
   /** Challenges of the client that are to be answered. */
   readonly responses: Buffer[] = [];
 

@@ -157,6 +157,7 @@ export class Paths {
     if (most < AROUND + frames.length * FRAME) {
       return;
     }
+    c.sender.marks = false;
     const length = c.host.writer.pathPacket(c, space, 0, frames, most, now);
     c.sender.send(path, 0, length, length);
   }

@@ -22,6 +22,8 @@ export class SentPacket {
   size = 0;
   /** The packet asks for an acknowledgement, and counts as in flight. */
   eliciting = false;
+  /** The packet left with a mark of ECN. */
+  marked = false;
   /** One of {@link Probe}. */
   probe: number = Probe.NONE;
   /** The first part of data is in the record itself, since most packets have one. */
@@ -80,6 +82,7 @@ export function giveRecord(packet: SentPacket): void {
   if (spare.length < SPARE) {
     packet.empty();
     packet.eliciting = false;
+    packet.marked = false;
     packet.probe = Probe.NONE;
     packet.acknowledged = -1;
     spare.push(packet);

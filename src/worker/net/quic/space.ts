@@ -36,6 +36,9 @@ export class Space {
 
   // What was sent.
   nextNumber = 0;
+  /** How many packets left with a mark of ECN, and what the peer told last of ECT(0), ECT(1) and CE. */
+  markedSent = 0;
+  readonly toldMarks: [number, number, number] = [0, 0, 0];
   readonly sent = new SentPackets();
   largestAcked = -1;
   /** When a packet counts as lost. */

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomFillSync } from 'node:crypto';
 import { Family } from '../../../shared/net/socket-addresses.js';
 import { keep } from '../../bytes/keep.js';
+import { latin1 } from '../../bytes/latin1.js';
+import { SpentTokens } from './spent-tokens.js';
 
 const IV = 12;
 const TAG = 16;
@@ -19,12 +21,15 @@ export interface Token {
   readonly valid: boolean;
   /** The token came with Retry, and this was the client's destination before; undefined for a token of an earlier connection. */
   readonly originalDestination: Buffer | undefined;
+  /** What {@link Tokens.spend} is given once a connection has come of it; empty for one of Retry, which lives for seconds. */
+  readonly name: string;
 }
 
 /** Tokens by which clients show that they are at their address, and those that say that a connection is no more. */
 export class Tokens {
   readonly #key: Buffer;
   readonly #resetKey: Buffer;
+  readonly #spent = new SpentTokens(NEW_LIFETIME);
 
   /** `secret`: workers of one host have the same, so that tokens of one are good for all. */
   constructor(secret: Buffer) {
@@ -71,11 +76,19 @@ export class Tokens {
       return undefined;
     }
     const kind = body[0]!;
-    const age = Date.now() - body.readDoubleBE(1);
+    const now = Date.now();
+    const age = now - body.readDoubleBE(1);
     const lifetime = kind === RETRY ? RETRY_LIFETIME : NEW_LIFETIME;
     const fits = addressHash(kind, peer).equals(body.subarray(9, 29)) && body[29] === body.length - BODY;
     const originalDestination = kind === RETRY ? keep(body.subarray(BODY)) : undefined;
-    return { valid: fits && age >= 0 && age <= lifetime, originalDestination };
+    const name = kind === RETRY ? '' : latin1(token, 0, IV);
+    const valid = fits && age >= 0 && age <= lifetime && (kind === RETRY || this.#spent.isFresh(name, now));
+    return { valid, originalDestination, name };
+  }
+
+  /** A connection has come of a token: it is good for no other one here. */
+  spend(name: string): void {
+    this.#spent.spend(name);
   }
 
   /** Says by its presence that a connection is no more. */

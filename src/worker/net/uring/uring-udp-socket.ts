@@ -124,8 +124,8 @@ export class UringUdpSocket implements UdpSocket, Endpoint {
     this.#taker().datagrams(length, segment, bytes.subarray(FOUND, FOUND + NAME), local, found.ecn);
   }
 
-  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number): number {
-    return this.#closed ? 0 : this.#sender.send(peer, local, from, length, segment);
+  send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
+    return this.#closed ? 0 : this.#sender.send(peer, local, from, length, segment, marked);
   }
 
   localAddress(local: Buffer | undefined): ReturnType<UdpSocket['localAddress']> {

@@ -8,6 +8,7 @@ import { ReceiveBuffer } from '../../../../src/worker/net/quic/receive-buffer.js
 import { Rtt } from '../../../../src/worker/net/quic/rtt.js';
 import { SendBuffer } from '../../../../src/worker/net/quic/send-buffer.js';
 import { SentPacket, SentPackets } from '../../../../src/worker/net/quic/sent-packets.js';
+import { SpentTokens } from '../../../../src/worker/net/quic/spent-tokens.js';
 import { TimerHeap } from '../../../../src/worker/net/quic/timer-heap.js';
 import { Tokens } from '../../../../src/worker/net/quic/tokens.js';
 import { readParameters, writeParameters } from '../../../../src/worker/net/quic/transport-parameters.js';
@@ -313,6 +314,9 @@ t.test('tokens: of whom, and from where', async (t) => {
   const later = tokens.later(one);
   t.match(tokens.read(later, otherPort), { valid: true, originalDestination: undefined });
   t.match(tokens.read(later, other), { valid: false });
+  tokens.spend(tokens.read(later, one)!.name);
+  t.match(tokens.read(later, one), { valid: false }, 'good once');
+  t.match(tokens.read(tokens.later(one), one), { valid: true });
   t.equal(new Tokens(Buffer.from('another')).read(later, one), undefined);
   for (let at = 0; at < retry.length; at++) {
     const broken = Buffer.from(retry);
@@ -320,6 +324,22 @@ t.test('tokens: of whom, and from where', async (t) => {
     t.equal(tokens.read(broken, one), undefined);
     t.equal(tokens.read(retry.subarray(0, at), one), undefined);
   }
+});
+
+t.test('tokens that were used: as long as they live, and no more than there is room for', async (t) => {
+  const spent = new SpentTokens(1000, 2);
+  t.equal(spent.isFresh('a', 5000), true);
+  spent.spend('a');
+  t.equal(spent.isFresh('a', 5000), false);
+  t.equal(spent.isFresh('b', 5999), true);
+  t.equal(spent.isFresh('a', 6100), false, 'still known in the next span');
+  spent.spend('b');
+  spent.spend('c');
+  t.equal(spent.isFresh('d', 6500), false, 'there is no room to remember it');
+  spent.spend('d');
+  t.equal(spent.isFresh('d', 7200), true);
+  t.equal(spent.isFresh('c', 7200), false);
+  t.equal(spent.isFresh('c', 9300), true);
 });
 
 t.test('the heap calls in the order of deadlines, and what is put off later', async (t) => {
