@@ -11,6 +11,14 @@ export type Exports = Readonly<Record<string, unknown>>;
 /** Modules by the names that they are imported by, made when they are; in place of Node's where that has one of the name. */
 export type Builtins = Readonly<Record<string, () => unknown>>;
 
+/** What decides on what modules may import, where not all is allowed. */
+export interface LoaderGate {
+  /** One of Node's modules, as far as it is there. @throws Error where it is not */
+  builtin(name: string): unknown;
+  /** Whether a file is the code's own. */
+  allows(file: string): boolean;
+}
+
 /** A file as a function, for as many modules as are made of it. */
 interface Compiled {
   readonly run: (...args: unknown[]) => unknown;
@@ -62,27 +70,30 @@ export class ModuleLoader {
   #compiled = new Map<string, Compiled>();
   readonly #transform: () => typeof toScript;
   readonly #builtins: Builtins;
+  readonly #gate: LoaderGate | undefined;
 
   /**
    * `folders`: where imported names are looked for. `globals`: what the user's files find beside Node's globals, and in place of them.
    * `transform` is asked for when the first ES module or TypeScript file is met. `builtins`: modules
-   * that Node does not have, or has otherwise.
+   * that Node does not have, or has otherwise. `gate` is asked for Node's modules and for files, where there is one.
    */
   constructor(
     folders: readonly string[],
     globals: Readonly<Record<string, unknown>>,
     transform: () => typeof toScript,
     builtins: Builtins,
+    gate?: LoaderGate,
   ) {
     this.#folders = folders;
     this.#globals = globals;
     this.#transform = transform;
     this.#builtins = builtins;
+    this.#gate = gate;
   }
 
   /** One whose modules are made anew, of what this one has compiled. */
   fresh(): ModuleLoader {
-    const other = new ModuleLoader(this.#folders, this.#globals, this.#transform, this.#builtins);
+    const other = new ModuleLoader(this.#folders, this.#globals, this.#transform, this.#builtins, this.#gate);
     other.#compiled = this.#compiled;
     return other;
   }
@@ -137,7 +148,7 @@ export class ModuleLoader {
     const candidates = isAbsolute(name) ? [name] : folders.map((folder) => resolve(folder, name));
     for (const path of candidates) {
       for (const file of [path, `${path}.js`, `${path}.mjs`, `${path}.ts`]) {
-        if (existsSync(file) && statSync(file).isFile()) {
+        if (existsSync(file) && statSync(file).isFile() && this.#gate?.allows(file) !== false) {
           return file;
         }
       }
@@ -232,7 +243,10 @@ export class ModuleLoader {
     return (name) => {
       const builtin = ownValue(this.#builtins, name);
       if (isBuiltin(name) || isPackage(native, name)) {
-        return isBuiltin(name) && builtin !== undefined ? builtin() : native(name);
+        if (!isBuiltin(name)) {
+          return native(name);
+        }
+        return this.#gate !== undefined ? this.#gate.builtin(name) : builtin !== undefined ? builtin() : native(name);
       }
       const own = this.#find(name, [dirname(file), ...this.#folders]);
       if (own !== undefined) {

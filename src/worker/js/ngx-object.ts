@@ -4,6 +4,7 @@ import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { dump } from './dump.js';
 import { namedValues } from './header-objects.js';
+import type { LoaderGate } from './module-loader.js';
 import { scriptFetch } from './ngx-fetch.js';
 import { scriptCrypto } from './script-crypto.js';
 import { scriptWeb } from './script-web.js';
@@ -24,6 +25,8 @@ export interface ScriptHost {
   readonly argv: readonly string[];
   /** Where the error log of the main context goes. */
   readonly errorLog: string;
+  /** What decides on what the modules may import; they find timers and `process` as globals alone then. */
+  readonly gate?: LoaderGate;
   /** A dictionary of one of the two blocks, and the names of all that it has. */
   dict(name: string, protocol: ScriptProtocol): SharedDict | undefined;
   dictNames(protocol: ScriptProtocol): string[];
@@ -75,10 +78,8 @@ export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Reado
       dump,
       on: onEvent,
     },
-    process: scriptProcess(host.argv),
     console: scriptConsole(host.log),
-    setTimeout: scriptTimeout,
-    clearTimeout: scriptClearTimeout,
+    ...(host.gate === undefined ? { process: scriptProcess(host.argv), setTimeout: scriptTimeout, clearTimeout: scriptClearTimeout } : {}),
     SharedMemoryError,
     InternalError,
     MemoryError,

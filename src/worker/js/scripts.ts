@@ -38,6 +38,15 @@ const BUILTINS = {
   xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml,
 };
 
+/** Files of the server's own that are loaded when a module needs them. Loads them now. */
+export function loadLate(): string[] {
+  return ['./js-transform.js', './js-xml.js'].map((name) => {
+    const native = createRequire(import.meta.url);
+    native(name);
+    return native.resolve(name);
+  });
+}
+
 /** Looks whether the modules of a location can be loaded, without running them; `fail` is told of the first that cannot, and why. */
 export function checkImports(
   imports: readonly Import[],
@@ -164,7 +173,7 @@ export class ScriptLibrary {
     const key = JSON.stringify([folders, preloads, protocol, fresh]);
     let loader = this.#loaders.get(key);
     if (loader === undefined) {
-      loader = new ModuleLoader(folders, { ...this.#globals[protocol], ...preloaded(preloads) }, loadTransform, BUILTINS);
+      loader = new ModuleLoader(folders, { ...this.#globals[protocol], ...preloaded(preloads) }, loadTransform, BUILTINS, this.#host.gate);
       this.#loaders.set(key, loader);
     }
     let byLoader = this.#made.get(imports);

@@ -1,4 +1,5 @@
 import type { Import, Preload } from '../scripts.js';
+import type { Grants } from './confine.js';
 
 /**
  * Places in the numbers that a thread shares with the worker: how often it has gone round, the last run that it has begun, its own number.
@@ -16,9 +17,13 @@ export interface IsolateData {
   readonly state: Int32Array;
   /** Bytes that it may hold outside of V8's heap; 0: any number. */
   readonly external: number;
+  /** What the code may do; undefined: whatever Node can. */
+  readonly grants: Grants | undefined;
   readonly imports: readonly Import[];
   readonly preloads: readonly Preload[];
   readonly folders: readonly string[];
+  /** Those of `js_path` among them. */
+  readonly jsPath: readonly string[];
   readonly prefix: string;
   readonly confPrefix: string;
   readonly confFile: string;

@@ -242,7 +242,8 @@ export class IsolatePool {
     if (at !== -1) {
       this.#threads.splice(at, 1);
     }
-    const begun = Atomics.load(thread.state, BEGUN);
+    // One that has not come to its first turn will not the next time either.
+    const begun = Atomics.load(thread.state, BEAT) === 0 ? Number.MAX_SAFE_INTEGER : Atomics.load(thread.state, BEGUN);
     const runs = [...thread.runs.values()];
     thread.runs.clear();
     for (const running of runs) {

@@ -1,11 +1,14 @@
 // What runs in a thread of `js_isolation`: fetch handlers, which get copies of requests and whose responses are copied.
+import nodeProcess from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ERROR, type Level } from '../../../shared/log/level.js';
 import { type Collect, garbageCollector } from '../../../shared/system/garbage.js';
 import { ownThreadId } from '../../../shared/system/turn-delay.js';
-import { ScriptLibrary, type Scripts } from '../scripts.js';
+import type { LoaderGate } from '../module-loader.js';
+import { loadLate, ScriptLibrary, type Scripts, scriptFiles } from '../scripts.js';
 import { endFailedTask, exceptionText, Task } from '../task.js';
+import { confine } from './confine.js';
 import { findHandler } from './content-handler.js';
 import { type FetchFunction, openGlobals } from './fetch-handler.js';
 import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, THREAD_ID, type ToIsolate } from './isolate-messages.js';
@@ -14,10 +17,18 @@ import { LightResponse } from './light-response.js';
 const data = workerData as IsolateData;
 const port = parentPort!;
 const say = (message: FromIsolate): void => port.postMessage(message);
+// The code that runs here may have no atomic operations, and another `process`.
+const { add, store } = Atomics;
 
 const logger = (id: number) => ({ log: (level: Level, message: string): void => say({ t: 'log', id, level, message }) });
 
+/** Looks for a file that a directive names. */
+const fileOf = (file: string): string[] => scriptFiles([file], data.folders).slice(0, 1);
+
+const beat = setInterval;
+let gate: LoaderGate | undefined;
 const library = new ScriptLibrary({
+  ...(data.grants === undefined ? {} : { gate: { builtin: (name) => gate!.builtin(name), allows: (file) => gate!.allows(file) } }),
   log: logger(0),
   prefix: data.prefix,
   confPrefix: data.confPrefix,
@@ -65,7 +76,7 @@ class IsolateContext {
 
 async function run(message: ToIsolate & { readonly t: 'run' }): Promise<void> {
   const { id, name, body, remoteAddress } = message;
-  Atomics.store(data.state, BEGUN, id);
+  store(data.state, BEGUN, id);
   let time = 0;
   try {
     if (scripts === undefined) {
@@ -186,7 +197,7 @@ function cancel(id: number): void {
 let collect: Collect | undefined;
 
 /** Bytes outside of V8's heap: one of the two counts knows WebAssembly and long texts, the other one shared buffers and Blobs. */
-const outside = (): number => Math.max(getHeapStatistics().external_memory, process.memoryUsage().arrayBuffers);
+const outside = (): number => Math.max(getHeapStatistics().external_memory, nodeProcess.memoryUsage().arrayBuffers);
 
 /** Says so when Buffers and the like take more memory than the thread may have, not counting garbage, of which V8 lets much gather. */
 function measure(): void {
@@ -202,36 +213,46 @@ function measure(): void {
   }
 }
 
-openGlobals();
-try {
-  scripts = library.scripts(data.imports, data.folders, data.preloads, 'http');
-} catch (error) {
-  broken = error;
-}
-// From here on it is measured whether the thread goes round.
-Atomics.store(data.state, THREAD_ID, ownThreadId());
-Atomics.store(data.state, BEAT, 1);
-port.on('message', (message: ToIsolate) => {
-  switch (message.t) {
-    case 'run':
-      void run(message);
-      break;
-    case 'more':
-      void more(message.id);
-      break;
-    case 'cancel':
-      cancel(message.id);
+/** Loads the modules and begins to take requests. */
+async function start(): Promise<void> {
+  openGlobals();
+  try {
+    // Once for the thread, before anything of the user's runs; where it fails nothing does.
+    if (data.grants !== undefined) {
+      const files = data.imports.flatMap(({ file }) => fileOf(file));
+      gate = await confine(data.grants, files, data.jsPath, loadLate());
+    }
+    scripts = library.scripts(data.imports, data.folders, data.preloads, 'http');
+  } catch (error) {
+    broken = error;
   }
-});
+  // From here on it is measured whether the thread goes round.
+  store(data.state, THREAD_ID, ownThreadId());
+  store(data.state, BEAT, 1);
+  port.on('message', (message: ToIsolate) => {
+    switch (message.t) {
+      case 'run':
+        void run(message);
+        break;
+      case 'more':
+        void more(message.id);
+        break;
+      case 'cancel':
+        cancel(message.id);
+    }
+  });
+  beat(() => {
+    add(data.state, BEAT, 1);
+    if (data.external > 0) {
+      measure();
+    }
+  }, BEAT_MS);
+}
+
 const stray = (error: unknown): void => {
   if (!endFailedTask(error, null)) {
     say({ t: 'log', id: 0, level: ERROR, message: `js exception: ${exceptionText(error)}` });
   }
 };
-process.on('uncaughtException', stray);
-setInterval(() => {
-  Atomics.add(data.state, BEAT, 1);
-  if (data.external > 0) {
-    measure();
-  }
-}, BEAT_MS);
+nodeProcess.on('uncaughtException', stray);
+void start();

@@ -54,6 +54,16 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>, more: 
   tryFunctions(scripts, conf, names, ctx as LinkContext<ClientTask>);
 }
 
+/** Refuses what would load modules that are not trusted into the worker itself. */
+function checkConfined(conf: Readonly<Settings>, ctx: LinkContext<Request>): void {
+  const { access, rewrite, headerFilter, bodyFilter, log, periodics } = conf;
+  const named = { js_access: access, js_rewrite: rewrite, js_header_filter: headerFilter, js_body_filter: bodyFilter, js_log: log };
+  const found = Object.entries(named).find(([, name]) => name !== undefined)?.[0] ?? (periodics.length > 0 ? 'js_periodic' : undefined);
+  if (found !== undefined) {
+    ctx.fail(`"${found}" cannot be where "js_isolation" has "allow=": its function runs in the worker itself`);
+  }
+}
+
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
 type HandlerField = 'content' | 'access' | 'rewrite' | 'headerFilter' | 'bodyFilter' | 'log';
@@ -137,6 +147,10 @@ const scope = defineScope<Settings>({
     if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
       ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
     }
+    const confined = conf.isolation?.grants !== undefined;
+    if (confined) {
+      checkConfined(conf, ctx);
+    }
     const loadable = linkScripts(conf, ctx, [
       [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],
@@ -146,7 +160,8 @@ const scope = defineScope<Settings>({
       ['js_body_filter', conf.bodyFilter],
       ...handshakes,
     ]);
-    if (ctx.testing && loadable && conf.imports.length > 0) {
+    // Code that is to have nothing but what is granted does not run in a process that has more.
+    if (ctx.testing && loadable && conf.imports.length > 0 && !confined) {
       tryHandlers(
         conf,
         ctx,
@@ -188,13 +203,13 @@ const mainScope = defineScope<MainSettings>({
 /** The threads of this worker, by what they load. */
 const pools = new WeakMap<WorkerEnv, Map<string, IsolatePool>>();
 
-function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: WorkerEnv): IsolatePool {
+function poolFor(conf: Readonly<Settings>, { threads, memory, grants }: Isolation, env: WorkerEnv): IsolatePool {
   let known = pools.get(env);
   if (known === undefined) {
     pools.set(env, (known = new Map()));
   }
   const folders = [...conf.folders, env.confPrefix];
-  const key = JSON.stringify([conf.imports, conf.preloads, folders, threads, memory, conf.timeout]);
+  const key = JSON.stringify([conf.imports, conf.preloads, folders, threads, memory, grants, conf.timeout]);
   let pool = known.get(key);
   if (pool === undefined) {
     const { prefix, confPrefix, confFile, slot } = env;
@@ -202,6 +217,8 @@ function poolFor(conf: Readonly<Settings>, { threads, memory }: Isolation, env: 
       imports: conf.imports,
       preloads: conf.preloads,
       folders,
+      jsPath: conf.folders,
+      grants,
       prefix,
       confPrefix,
       confFile,

@@ -1,10 +1,36 @@
 import { parseSize } from '../../../shared/config/language/units.js';
+import type { Grants } from '../../js/handlers/confine.js';
+import type { FolderGrant } from '../../js/handlers/confine-fs.js';
 import type { Context } from '../../module.js';
 
-/** `js_isolation thread`: how many threads, and how many MiB each may use. */
+/** `js_isolation thread`: how many threads, how many MiB each may use, and what its code may do; undefined: whatever Node can. */
 export interface Isolation {
   readonly threads: number;
   readonly memory: number;
+  readonly grants: Grants | undefined;
+}
+
+/** MiB of a thread whose code is not trusted, where nobody says how many. */
+const CONFINED_MEMORY = 128;
+
+const HOST = /^(?:\*|(?:\*\.)?[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Reads `allow=`: words between commas, of which `none` grants nothing. */
+function readGrants(text: string, fail: (hint: string) => never): Grants {
+  const fetch: string[] = [];
+  const folders: FolderGrant[] = [];
+  for (const one of text === 'none' ? [] : text.split(',')) {
+    const at = one.indexOf(':');
+    const [kind, value] = at === -1 ? [one, undefined] : [one.slice(0, at), one.slice(at + 1)];
+    if (kind === 'fetch' && (value === undefined || HOST.test(value))) {
+      fetch.push(value?.toLowerCase() ?? '*');
+    } else if ((kind === 'fs' || kind === 'fs-write') && value?.startsWith('/') === true) {
+      folders.push({ path: value, write: kind === 'fs-write' });
+    } else {
+      fail(`"${one}" is none of \`none\`, \`fetch\`, \`fetch:HOST\`, \`fetch:HOST:PORT\`, \`fs:/FOLDER\`, \`fs-write:/FOLDER\``);
+    }
+  }
+  return { fetch, folders };
 }
 
 /** Reads a `js_isolation` line. */
@@ -12,6 +38,7 @@ export function readIsolation(conf: { isolation?: Isolation | undefined }, node:
   const [where, ...rest] = node.args;
   let threads = 2;
   let memory = 0;
+  let grants: Grants | undefined;
   if ('isolation' in conf) {
     ctx.reject('is duplicate');
   }
@@ -24,9 +51,12 @@ export function readIsolation(conf: { isolation?: Isolation | undefined }, node:
       threads = Number(value);
     } else if (name === 'memory' && (parseSize(value) ?? 0) >= 16 * 1024 * 1024) {
       memory = Math.floor(parseSize(value)! / (1024 * 1024));
+    } else if (name === 'allow' && value !== '') {
+      grants = readGrants(value, (hint) => ctx.fail(`invalid parameter "${text}"`, { arg: i + 1, hint }));
     } else {
       ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
     }
   }
-  conf.isolation = where === 'off' ? undefined : { threads, memory };
+  conf.isolation =
+    where === 'off' ? undefined : { threads, memory: grants !== undefined && memory === 0 ? CONFINED_MEMORY : memory, grants };
 }

@@ -1,0 +1,83 @@
+// Runs each program of the table on both servers and compares what they answer (scripts/compare-programs).
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { rows } from './rows.mjs';
+
+const [checkouts, nginx, ...parts] = process.argv.slice(2);
+const here = import.meta.dirname;
+const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+
+/** What a server answers to a row's requests, or why there are no answers. */
+function answersOf(row, server) {
+  const job = join(folder, 'job.json');
+  const out = join(folder, 'answers.json');
+  rmSync(out, { force: true });
+  writeFileSync(job, JSON.stringify({ row, server, checkouts: resolve(checkouts), out }));
+  const ran = spawnSync('unshare', ['-mnpf', '--mount-proc', process.execPath, join(here, 'run-one.mjs'), job], {
+    encoding: 'utf8',
+    timeout: 180_000,
+  });
+  if (!existsSync(out)) {
+    return { failed: (ran.stderr + ran.stdout).trim().slice(-1500) || `no answers, code ${ran.status}` };
+  }
+  return JSON.parse(readFileSync(out, 'utf8'));
+}
+
+const servers = {
+  nginx: { command: [resolve(nginx)] },
+  sluice: { command: [process.execPath, resolve(here, '../../dist/sluice.js')], main: 'nginx_compatibility on;\n' },
+};
+let same = 0;
+let different = 0;
+let neither = 0;
+let requests = 0;
+for (const row of rows) {
+  if (parts.length > 0 && !parts.some((part) => row.name.includes(part))) {
+    continue;
+  }
+  const [theirs, ours] = [answersOf(row, servers.nginx), answersOf(row, servers.sluice)];
+  if (theirs.failed !== undefined && ours.failed !== undefined) {
+    neither += 1;
+    console.log(`neither   ${row.name}: ${reason(theirs.failed)} | ${reason(ours.failed)}`);
+    continue;
+  }
+  const lines =
+    (theirs.failed ?? ours.failed) ? [`nginx: ${theirs.failed ?? 'runs'}`, `sluice: ${ours.failed ?? 'runs'}`] : differences(theirs, ours);
+  requests += theirs.answers?.length ?? 0;
+  if (lines.length === 0) {
+    same += 1;
+    console.log(`same      ${row.name} (${theirs.answers.length} requests)`);
+  } else {
+    different += 1;
+    console.log(`DIFFERENT ${row.name}\n    ${lines.join('\n').replaceAll('\n', '\n    ')}`);
+  }
+}
+console.log(`${same} programs the same, ${different} different, ${neither} that run on neither; ${requests} requests`);
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = different === 0 ? 0 : 1;
+
+/** The line that says most. */
+function reason(text) {
+  const lines = text.split('\n');
+  return (lines.find((line) => /\[emerg\]/.test(line)) ?? lines.find((line) => /Error/.test(line)) ?? lines[0]).slice(0, 300);
+}
+
+function differences(theirs, ours) {
+  const lines = [];
+  for (const [index, answer] of theirs.answers.entries()) {
+    if (JSON.stringify(answer.answer) !== JSON.stringify(ours.answers[index].answer)) {
+      lines.push(`${answer.request}\n  nginx:  ${short(answer.answer)}\n  sluice: ${short(ours.answers[index].answer)}`);
+    }
+  }
+  if (lines.length > 0) {
+    lines.push(`nginx's log:\n${theirs.log}`, `sluice's log:\n${ours.log}`);
+  }
+  return lines;
+}
+
+function short(answer) {
+  const text = JSON.stringify(answer);
+  return text.length > 1200 ? `${text.slice(0, 1200)}...` : text;
+}
