@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import { parseConfig } from '../src/shared/config/language/parser.ts';
 import { loadConfiguration } from '../src/tools/configuration.ts';
 import { Rehearsal } from '../src/tools/rehearsal/rehearsal.ts';
+import { documentSlot } from '../src/worker/http/request/document-settings.ts';
 import { compareExplain, RealBackend, TOKEN } from '../test/support/compare-explain.ts';
 
 const { positionals, values: options } = parseArgs({
@@ -331,7 +332,7 @@ async function compare({ conf, files, id }) {
     });
     rehearsal = new Rehearsal(configuration.snapshot);
     for (const location of rehearsal.http.locationOf.values()) {
-      const root = location.settings.root?.constant;
+      const root = location.conf(documentSlot)?.root.constant;
       if (root?.startsWith(dir)) {
         for (const file of ['index.html', 'a.txt', 'x/y.css', 'some/file.css', 'some/file.png', 'some/file.js']) {
           mkdirSync(dirname(join(root, file)), { recursive: true });

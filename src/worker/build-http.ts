@@ -2,6 +2,7 @@ import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
 import { DEBUG } from '../shared/log/level.js';
+import { SettingsLists } from './build-settings.js';
 import type { WorkerEnv } from './env.js';
 import { HttpTlsAddress } from './http/listening/tls-address.js';
 import type { AddressRuntime } from './http/request/address-runtime.js';
@@ -136,7 +137,10 @@ class Builder {
   readonly #env: WorkerEnv;
   readonly #http: HttpRuntime;
   readonly #serverInstallers: readonly AnyModule[];
-  readonly #slotted: readonly AnyModule[];
+  readonly #serverLists: SettingsLists;
+  readonly #locationLists: SettingsLists;
+  /** The settings outside all locations of the server before, whose list the next one has, too, where they are the same. */
+  #last: readonly unknown[] | undefined;
   readonly #locationInstallers: readonly AnyModule[];
   readonly #finishers: readonly AnyModule[];
   readonly #phases: { readonly [X in Phase]: Makers<PhaseHandler> };
@@ -149,7 +153,8 @@ class Builder {
     this.#env = env;
     this.#http = http;
     this.#serverInstallers = modules.filter(({ server, installServer }) => server !== undefined && installServer !== undefined);
-    this.#slotted = modules.filter(({ slot }) => slot !== undefined);
+    this.#serverLists = new SettingsLists(modules, ({ serverSlot }) => serverSlot, env, http);
+    this.#locationLists = new SettingsLists(modules, ({ slot }) => slot, env, http);
     this.#locationInstallers = modules.filter(({ location, installLocation }) => location !== undefined && installLocation !== undefined);
     this.#finishers = modules.filter(({ finishLocation }) => finishLocation !== undefined);
     this.#phases = Object.fromEntries(PHASES.map((name) => [name, makers(modules, ({ phases }) => phases?.[name])])) as {
@@ -178,12 +183,13 @@ class Builder {
   }
 
   server(block: Block): ServerRuntime {
-    const server = new ServerRuntime(this.#http);
+    const server = new ServerRuntime(this.#http, block.info as LocationInfo);
+    server.confs = this.#serverLists.list((module) => this.#loaded.settings(module.server!, block), undefined);
     for (const module of this.#serverInstallers) {
       module.installServer!(this.#loaded.settings(module.server!, block), server, this.#env);
     }
-    server.root = this.#location(block, server, undefined);
-    const locations = this.#children(block, server, server.root);
+    this.#last = this.#install(block, server.root, this.#last);
+    const locations = this.#children(block, server, server.root, this.#last);
     const named = locations.filter(({ info }) => info.kind === 'named');
     if (named.length > 0) {
       server.named = new Map(named.map((location) => [location.info.name, location]));
@@ -194,14 +200,14 @@ class Builder {
   }
 
   /** Makes the locations inside a block, with all that is inside them. */
-  #children(block: Block, server: ServerRuntime, parent: LocationRuntime): LocationRuntime[] {
+  #children(block: Block, server: ServerRuntime, parent: LocationRuntime, around: readonly unknown[]): LocationRuntime[] {
     const locations: LocationRuntime[] = [];
     for (const child of block.children) {
       if ((child.context & LOCATION_BLOCKS) === 0) {
         continue;
       }
-      const location = this.#location(child, server, parent);
-      const inner = this.#children(child, server, location);
+      const location = new LocationRuntime(child.info as LocationInfo, server, parent);
+      const inner = this.#children(child, server, location, this.#install(child, location, around));
       if (inner.length > 0) {
         const tree = new LocationTree(inner);
         location.children = tree.empty ? undefined : tree;
@@ -216,29 +222,18 @@ class Builder {
     return locations;
   }
 
-  #location(block: Block, server: ServerRuntime, parent: LocationRuntime | undefined): LocationRuntime {
-    const location = new LocationRuntime(block.info as LocationInfo, server, parent);
+  /** Gives a location its settings; `around`: the list of the location or server around it. Returns its own, which it may share. */
+  #install(block: Block, location: LocationRuntime, around: readonly unknown[] | undefined): readonly unknown[] {
     this.#http.locationOf.set(block, location);
-    location.confs = this.#confs(block, parent);
+    const confs = this.#locationLists.list((module) => this.#confOf(module, block), around);
+    location.confs = confs;
     for (const module of this.#locationInstallers) {
       module.installLocation!(this.#loaded.settings(module.location!, block), location, this.#env);
     }
     if (location.log.level >= DEBUG) {
       this.#http.debugs = true;
     }
-    return location;
-  }
-
-  /** The settings of the modules that have a slot. A location whose settings are all those of the one around it has its list, too. */
-  #confs(block: Block, around: LocationRuntime | undefined): readonly object[] {
-    const confs: object[] = [];
-    let same = around !== undefined;
-    for (const module of this.#slotted) {
-      const { index } = module.slot!;
-      confs[index] = this.#confOf(module, block);
-      same &&= confs[index] === around!.confs[index];
-    }
-    return same ? around!.confs : confs;
+    return confs;
   }
 
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */

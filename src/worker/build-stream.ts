@@ -2,6 +2,7 @@ import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
 import { DEBUG } from '../shared/log/level.js';
+import { SettingsLists } from './build-settings.js';
 import type { WorkerEnv } from './env.js';
 import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './listening/listeners.js';
 import type { AnyModule, BuildStream } from './module.js';
@@ -67,12 +68,16 @@ class Builder {
   readonly #modules: readonly AnyModule[];
   readonly #env: WorkerEnv;
   readonly #stream: StreamRuntime;
+  readonly #serverLists: SettingsLists;
+  readonly #locationLists: SettingsLists;
 
   constructor(loaded: Loaded<ClientTask>, modules: readonly AnyModule[], env: WorkerEnv, stream: StreamRuntime) {
     this.#loaded = loaded;
     this.#modules = modules.filter((module) => module.stream !== undefined);
     this.#env = env;
     this.#stream = stream;
+    this.#serverLists = new SettingsLists(this.#modules, (module) => module.stream?.serverSlot, env, stream);
+    this.#locationLists = new SettingsLists(this.#modules, (module) => module.stream?.slot, env, stream);
   }
 
   main(block: Block): void {
@@ -93,6 +98,8 @@ class Builder {
 
   server(block: Block): StreamServer {
     const server = new StreamServer(this.#stream);
+    const own = this.#serverLists.list((module) => this.#loaded.settings(module.server!, block), undefined);
+    server.confs = Object.assign(this.#locationLists.list((module) => this.#confOf(module, block), undefined).slice(), own);
     for (const module of this.#modules) {
       if (module.server !== undefined) {
         module.stream?.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);

@@ -3,12 +3,13 @@ import type { Variable as AnyVariable } from '../shared/value/variables.js';
 import type { WorkerEnv } from './env.js';
 import type { BodyFilter, HeaderFilter } from './http/request/body-stage.js';
 import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request/http-runtime.js';
-import type { LocationSlot } from './http/request/location-slot.js';
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
 import type { SessionHandler, StreamRuntime, StreamServer } from './stream/session/runtime.js';
 import type { Session } from './stream/session/session.js';
 import type { ClientTask } from './task/client-task.js';
+import type { ProtocolRuntime } from './task/protocol-runtime.js';
+import type { LocationSlot, ServerSlot } from './task/settings-slot.js';
 
 export type Variable = AnyVariable<Request>;
 /** A variable of `http` and of `stream`. */
@@ -31,11 +32,38 @@ export type StreamPhase = 'postAccept' | 'preaccess' | 'access' | 'ssl' | 'prere
 /** Makes a handler of sessions from merged settings. undefined: the feature is off here and costs nothing. */
 export type BuildStream<L> = (conf: Readonly<NoInfer<L>>, env: WorkerEnv, server: StreamServer) => SessionHandler | undefined;
 
+/** What a slot holds where that is not a module's settings themselves. One result serves all places with the same settings. */
+export interface Made<S, C> {
+  readonly slot: S;
+  make(conf: Readonly<C>, env: WorkerEnv, protocol: ProtocolRuntime): unknown;
+}
+
+/** Says what a slot holds: what is made of settings while a worker starts. */
+export function made<C, T>(
+  slot: LocationSlot<T>,
+  make: (conf: Readonly<C>, env: WorkerEnv, protocol: ProtocolRuntime) => NoInfer<T>,
+): Made<LocationSlot<never>, C>;
+export function made<C, T>(
+  slot: ServerSlot<T>,
+  make: (conf: Readonly<C>, env: WorkerEnv, protocol: ProtocolRuntime) => NoInfer<T>,
+): Made<ServerSlot<never>, C>;
+export function made<S, C>(slot: S, make: Made<S, C>['make']): Made<S, C> {
+  return { slot, make };
+}
+
+/** The slots of a module: what locations and servers keep of its settings for code that asks while a request or a session runs. */
+export interface Slots<S extends object, L extends object> {
+  /** Of each location of `http`, or of each server of `stream`: the settings of `location`, or what is made of them. */
+  readonly slot?: LocationSlot<L> | Made<LocationSlot<never>, NoInfer<L>>;
+  /** Of each server: the settings of `server`, or what is made of them. */
+  readonly serverSlot?: ServerSlot<S> | Made<ServerSlot<never>, NoInfer<S>>;
+}
+
 /**
  * What a module does in `stream`. Its directives stand in the same scopes as those of `http`; servers of `stream` have settings of the
  * levels server and location.
  */
-export interface StreamPart<M extends object, S extends object, L extends object, U extends object> {
+export interface StreamPart<M extends object, S extends object, L extends object, U extends object> extends Slots<S, L> {
   readonly variables?: readonly StreamVariable[];
   readonly phases?: { readonly [X in StreamPhase]?: BuildStream<L> };
   /** What sessions are for, in servers whose directive claimed them (see {@link claimContent}). nginx: cscf->handler. */
@@ -56,14 +84,12 @@ export interface Module<
   S extends object = object,
   L extends object = object,
   U extends object = object,
-> {
+> extends Slots<S, L> {
   readonly name: string;
   readonly process?: Scope<P, Request>;
   readonly main?: Scope<M, Request>;
   readonly server?: Scope<S, Request>;
   readonly location?: Scope<L, Request>;
-  /** Where each location keeps the settings of `location`, for code that asks for them while a request runs. */
-  readonly slot?: LocationSlot<L>;
   readonly upstream?: Scope<U, Request>;
   /** What it does in `stream`. */
   readonly stream?: StreamPart<M, S, L, U>;
@@ -76,7 +102,7 @@ export interface Module<
   readonly handler?: Build<L, PhaseHandler>;
   readonly headerFilter?: Build<L, HeaderFilter>;
   readonly bodyFilter?: Build<L, BodyFilter>;
-  /** Copies settings that the engine itself reads. */
+  /** Make what a block, a server or a location has of its own; see `put`. */
   readonly installMain?: (conf: Readonly<NoInfer<M>>, http: HttpRuntime, env: WorkerEnv) => void;
   readonly installServer?: (conf: Readonly<NoInfer<S>>, server: ServerRuntime, env: WorkerEnv) => void;
   readonly installLocation?: (conf: Readonly<NoInfer<L>>, location: LocationRuntime, env: WorkerEnv) => void;

@@ -78,7 +78,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['worker/js/handlers', 'worker/jwks'],
   ['worker/modules'],
   // Composition: what names the modules.
-  ['worker/modules/index.ts'],
+  ['worker/modules/index.ts', 'worker/build-settings.ts'],
   ['worker/language.ts', 'worker/build-http.ts', 'worker/build-stream.ts'],
   ['worker/serve.ts', 'worker/cache-process', 'worker/acme-process'],
   ['worker/roles.ts'],

@@ -1,14 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { LocationSlot } from '../../src/worker/http/request/location-slot.js';
 import { modules } from '../../src/worker/modules/index.js';
-import { imports, root } from './source-files.js';
+import { filesBelow, imports, root } from './source-files.js';
 
 const folders = readdirSync(`${root}src/worker/modules`, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
   .sort();
 const tests = readdirSync(`${root}test/modules`);
+const sources = filesBelow('src', '.ts').map((name) => ({ name, text: readFileSync(`${root}src/${name}`, 'utf8') }));
 
 /** Modules whose tests stand under other names. */
 const TESTED_IN: Record<string, readonly string[]> = {
@@ -66,13 +66,29 @@ t.test('every module has a test of its name', async (t) => {
   t.strictSame(without, []);
 });
 
-t.test("every slot for settings of locations is one module's", async (t) => {
-  const indexes = modules.flatMap(({ slot }) => (slot === undefined ? [] : [slot.index]));
-  const made = new LocationSlot<object>().index;
-  t.ok(made > 5);
+t.test('settings of locations and servers are in slots, which modules fill', async (t) => {
+  const all = sources.map(({ text }) => text).join('\n');
+  const slots = [...all.matchAll(/^(?:export )?const (\w+)(?:: \w+<.*>)? = new (?:Location|Server)Slot</gm)].map(([, name]) => name!);
+  t.ok(slots.length > 30);
+  for (const name of new Set(slots)) {
+    const filled = new RegExp(
+      `\\b(?:slot|serverSlot): (?:made\\(\\s*)?${name}\\b|\\bmade\\(\\s*${name}\\b|\\.put\\(\\s*${name}\\b|\\b${name},\\n`,
+    );
+    t.match(all, filled, `${name} would be empty`);
+  }
+  const keys =
+    'LocationRuntime|ServerRuntime|StreamServer|HttpRuntime|StreamRuntime|ProtocolRuntime|Session|Request|Readonly<\\w*Settings>';
+  const map = new RegExp(
+    `\\bWeakMap<(?:${keys})\\b|runtimePart\\(\\(\\) => new Map<(?:LocationRuntime|ServerRuntime|StreamServer)\\b`,
+    'g',
+  );
+  const maps = sources.flatMap(({ name, text }) => [...text.matchAll(map)].map(([found]) => `${name}: ${found}`));
+  t.strictSame(maps, [], 'nothing is looked up by location, server or block: it has a slot, or is a part of the block');
+  const late = sources.flatMap(({ text }) => [...text.matchAll(/^ +(?:readonly )?#?\w+!:/gm)]);
+  t.ok(late.length <= 22, `${late.length} fields are without a value at first, by their \`!\``);
   t.strictSame(
-    indexes.sort((a, b) => a - b),
-    Array.from({ length: made }, (_, i) => i),
-    'a slot that no module names would be empty',
+    sources.filter(({ text }) => /= \{\} as \w*Settings/.test(text)).map(({ name }) => name),
+    [],
+    'settings are whole from the start',
   );
 });

@@ -138,10 +138,6 @@ export class Http3Scene {
       onClose: (callback) => void this.#closers.push(callback),
     };
     this.http = buildRuntime(loaded, modules, env)!;
-    for (const { settings } of this.http.servers) {
-      settings.http3 ??= true;
-      settings.http3MaxConcurrentStreams ??= 128;
-    }
     this.host = {
       env,
       counters: this.counters,

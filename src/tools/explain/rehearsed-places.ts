@@ -1,3 +1,4 @@
+import { nameSlot } from '../../worker/http/request/server-names.js';
 import { accessLogScope } from '../../worker/modules/access-log/index.js';
 import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
 import { formatReader, jsonReader, type LineReader } from '../logs/log-line.js';
@@ -9,7 +10,7 @@ export function usualPort({ http }: Rehearsal): { port: number; tls: boolean; ho
   if (address === undefined) {
     return { port: 80, tls: false, host: undefined };
   }
-  const { serverName } = address.defaultServer.settings;
+  const { serverName } = address.defaultServer.conf(nameSlot);
   const host = /^[a-z0-9.-]+$/i.test(serverName) ? serverName : 'localhost';
   const tls = address.tls !== undefined;
   const usual = address.port === (tls ? 443 : 80);

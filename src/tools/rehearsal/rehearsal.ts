@@ -21,6 +21,7 @@ import type { WorkerEnv } from '../../worker/env.js';
 import { Http1Connection } from '../../worker/http/http1/http1-connection.js';
 import type { HttpRuntime } from '../../worker/http/request/http-runtime.js';
 import type { Request } from '../../worker/http/request/request.js';
+import { nameSlot } from '../../worker/http/request/server-names.js';
 import type { TraceStep, TraceWhere } from '../../worker/http/request/trace.js';
 import { beginTrace } from '../../worker/http/trace/begin-trace.js';
 import { type PlacedStep, TracePlaces } from '../../worker/http/trace/trace-places.js';
@@ -297,7 +298,7 @@ export class Rehearsal {
       upstreamRequests,
       logLines: of('log').flatMap(({ path, line }) => (line === undefined ? [] : [{ path: `${path}`, line: `${line}` }])),
       errors: this.#log.take(),
-      server: r?.server.settings.serverName,
+      server: r?.server.conf(nameSlot).serverName,
       location: r === undefined ? undefined : this.#places.locationName(r.location),
       uri: r?.uri,
       args: r?.args,

@@ -8,7 +8,7 @@ import type { AddressRuntime, ListenerRuntime } from '../../worker/http/request/
 import type { HttpRuntime } from '../../worker/http/request/http-runtime.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../../worker/http/syntax/head-parser.js';
 import { type CipherOwner, TlsPeer } from '../../worker/tls/peer.js';
-import type { ServerTls } from '../../worker/tls/server-tls.js';
+import { tlsSlot } from '../../worker/tls/server-tls.js';
 import type { MemorySocket } from './memory-socket.js';
 
 /** Where a rehearsed request comes in. */
@@ -88,7 +88,7 @@ export function openedFor(address: AddressRuntime, socket: MemorySocket, tls: bo
   }
   const named = sni === undefined ? undefined : address.find(sni, null);
   const server = named ?? address.defaultServer;
-  const peer = new TlsPeer({ cipher: usualCipher(sni) }, undefined, server.tls as ServerTls);
+  const peer = new TlsPeer({ cipher: usualCipher(sni) }, undefined, server.conf(tlsSlot));
   return {
     tls: { socket, peer, server, serverName: named === undefined ? undefined : sni, http2: false },
     proxyProtocol,

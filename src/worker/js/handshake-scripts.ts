@@ -9,7 +9,7 @@ import type { Ends } from '../tls/tls-address.js';
 import type { FetchScope } from './fetch-settings.js';
 import type { HandshakeSettings } from './handshake-scope.js';
 import { HelloObject } from './hello-object.js';
-import { placeOf } from './script-place.js';
+import { placeOf, type Scripted } from './script-place.js';
 import { isPromise } from './script-promise.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
@@ -38,7 +38,7 @@ interface Kept {
 
 /** A server of `http` or `stream`, as far as its scripts know it. */
 export interface ScriptedServer {
-  readonly root: { readonly log: Logger };
+  readonly root: Pick<Scripted, 'conf'> & { readonly log: Logger };
 }
 
 /** Asks scripts about the handshakes of a server. */

@@ -1,6 +1,8 @@
 import { ERROR } from '../../shared/log/level.js';
 import type { WorkerEnv } from '../env.js';
 import type { ClientTask } from '../task/client-task.js';
+import { resolverSlot } from '../task/resolver-slot.js';
+import { LocationSlot } from '../task/settings-slot.js';
 import { NGINX_VERSION } from '../version.js';
 import type { ScriptSettings } from './directives.js';
 import { FetchScope, type Lookup } from './fetch-settings.js';
@@ -16,10 +18,16 @@ export interface ScriptPlace {
   readonly fetchScope: FetchScope;
 }
 
-const places = new WeakMap<object, ScriptPlace>();
+/** A location of `http` or a server of `stream`, as far as its scripts know it. */
+export interface Scripted {
+  conf<C>(slot: LocationSlot<C>): C;
+  put<C>(slot: LocationSlot<C>, settings: NoInfer<C>): void;
+}
 
-/** By the location or server as it runs. */
-export const placeOf = (at: object): ScriptPlace | undefined => places.get(at);
+const placeSlot = new LocationSlot<ScriptPlace | undefined>();
+
+/** What scripts are at a location or server; undefined where none were asked for yet. */
+export const placeOf = (at: Pick<Scripted, 'conf'>): ScriptPlace | undefined => at.conf(placeSlot);
 
 const libraries = new WeakMap<WorkerEnv, ScriptLibrary>();
 
@@ -55,24 +63,21 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
   return library;
 }
 
-/** Makes what scripts are at a location or server, once. */
-export function installScripts(
-  at: object,
-  conf: Readonly<ScriptSettings>,
-  env: WorkerEnv,
-  lookup: Lookup,
-  protocol: ScriptProtocol,
-): ScriptPlace {
-  const known = places.get(at);
-  if (known !== undefined) {
-    return known;
-  }
+/** What the scripts of these settings are. */
+export function makePlace(conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup, protocol: ScriptProtocol): ScriptPlace {
   const { imports, folders, preloads, fresh } = conf;
-  const place = {
+  return {
     scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads, protocol, fresh),
     fetchScope: new FetchScope(conf, env.named, lookup),
   };
-  places.set(at, place);
+}
+
+/** Makes what scripts are at a location or server, once. */
+export function installScripts(at: Scripted, conf: Readonly<ScriptSettings>, env: WorkerEnv, protocol: ScriptProtocol): ScriptPlace {
+  let place = placeOf(at);
+  if (place === undefined) {
+    at.put(placeSlot, (place = makePlace(conf, env, at.conf(resolverSlot), protocol)));
+  }
   return place;
 }
 
@@ -82,7 +87,7 @@ export function functionMissing(task: ClientTask, name: string): void {
 }
 
 /** The function that gives a variable of `js_set` its value. Where there is none, a line of the log says why. */
-export function valueFunction(task: ClientTask, at: object, name: string): ScriptFunction | undefined {
+export function valueFunction(task: ClientTask, at: Scripted, name: string): ScriptFunction | undefined {
   const scripts = placeOf(at)?.scripts;
   if (scripts === undefined) {
     task.log(ERROR, `no "js_import" directives found for "js_set" handler "${name}" in the current scope`);

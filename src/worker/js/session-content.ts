@@ -3,6 +3,7 @@ import { EMPTY } from '../bytes/empty.js';
 import type { Session, SessionReader } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../stream/session/status.js';
+import { lastingSlot } from '../task/client-task.js';
 import { DONE, type Result } from '../task/codes.js';
 import { type ContentActions, ContentObject } from './content-object.js';
 import { ReceivedBytes, withoutEnd } from './received-bytes.js';
@@ -73,7 +74,7 @@ export class SessionContent extends SessionOwner implements SessionOutput, Conte
   run(code: ScriptFunction): Result {
     const s = this.subject;
     s.action = 'running a js_content function';
-    contents.set(s, this);
+    CONTENT.set(s, this);
     const { held } = s;
     s.readTo(reader);
     s.stopReading();
@@ -372,8 +373,8 @@ export class SessionContent extends SessionOwner implements SessionOutput, Conte
   }
 }
 
-const contents = new WeakMap<Session, SessionContent>();
-const contentOf = (s: Session): SessionContent => contents.get(s)!;
+const CONTENT = lastingSlot<SessionContent>();
+const contentOf = (s: Session): SessionContent => CONTENT.get(s)!;
 
 /** Tells each session's function of its client. */
 const reader: SessionReader = {

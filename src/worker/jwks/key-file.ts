@@ -3,6 +3,7 @@ import { CRIT, ERROR, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { ENOENT, type FileInfo } from '../files/file-info.js';
 import { freshFile, whyMissing } from '../http/files/open-file.js';
+import { fileSlot } from '../http/request/file-settings.js';
 import type { Request } from '../http/request/request.js';
 import { type KeySet, readKeySet } from '../jose/key-set.js';
 import type { Status } from '../task/codes.js';
@@ -15,7 +16,7 @@ const parsed = new WeakMap<FileInfo, KeySet | string>();
 
 /** Reads a file with a JSON Web Key Set as it is now; a status where it cannot be used, which has been logged then. */
 export function readKeyFile(r: Request, path: string): KeySet | Status {
-  const info = freshFile(r, path, true, r.location.settings.files, undefined);
+  const info = freshFile(r, path, true, r.location.conf(fileSlot), undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {
     r.log(errno === ENOENT ? ERROR : CRIT, `open() "${path}" failed (${errnoText(errno)})`);

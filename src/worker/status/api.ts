@@ -16,9 +16,10 @@ import {
   streamServerKind,
   tlsKind,
 } from '../../shared/zone/meter-kinds.js';
-import { emptyReading, type Meter, type Reading } from '../../shared/zone/meters.js';
+import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import type { StreamRuntime } from '../stream/session/runtime.js';
-import type { ServerTls } from '../tls/server-tls.js';
+import { tlsSlot } from '../tls/server-tls.js';
+import type { TlsServer } from '../tls/tls-address.js';
 import { meterName } from '../upstream/group/group.js';
 import { SERVER_VERSION } from '../version.js';
 import { insistCounted } from './api-question.js';
@@ -101,8 +102,8 @@ function nginxObject(source: StatusSource): object {
 }
 
 /** The names of the servers of a block that speak TLS. */
-const withTls = (servers: readonly { readonly tls: unknown; readonly zone: Meter | null }[]): ReadonlySet<string | undefined> =>
-  new Set(servers.filter(({ tls }) => (tls as ServerTls | undefined)?.ready === true).map(({ zone }) => zone?.name));
+const withTls = (servers: readonly TlsServer[]): ReadonlySet<string | undefined> =>
+  new Set(servers.filter((server) => server.conf(tlsSlot).ready).map(({ zone }) => zone?.name));
 
 const serversByName = (source: StatusSource): Record<string, object> => {
   const secure = withTls(source.http.servers);

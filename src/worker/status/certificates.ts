@@ -1,4 +1,5 @@
-import type { ServerTls } from '../tls/server-tls.js';
+import { nameSlot } from '../http/request/server-names.js';
+import { tlsSlot } from '../tls/server-tls.js';
 import type { StatusSource } from './source.js';
 import { utf8 } from './source.js';
 
@@ -19,13 +20,13 @@ const commonName = (text: string): string => /(?:^|\n)CN=([^\n]*)/.exec(text)?.[
 /** The certificates of all servers, each once; those that are read for each handshake are not known. */
 export function takeCertificates({ http }: StatusSource): CertificateReport[] {
   const all = new Map<string, CertificateReport>();
-  for (const { tls, settings } of http.servers) {
-    for (const certificate of (tls as ServerTls | undefined)?.certificates ?? []) {
+  for (const server of http.servers) {
+    for (const certificate of server.conf(tlsSlot).certificates) {
       if (all.has(certificate.fingerprint256)) {
         continue;
       }
       all.set(certificate.fingerprint256, {
-        server: utf8(settings.serverName || '_'),
+        server: utf8(server.conf(nameSlot).serverName || '_'),
         subject: commonName(certificate.subject ?? '') || (/DNS:([^,]+)/.exec(certificate.subjectAltName ?? '')?.[1] ?? ''),
         issuer: commonName(certificate.issuer ?? ''),
         serial: certificate.serialNumber,

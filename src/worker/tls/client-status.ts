@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { ERROR } from '../../shared/log/level.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
+import { resolverSlot } from '../task/resolver-slot.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { type CertificateStatus, certificateId, OcspError, ocspRequest, readOcspResponse } from './ocsp-message.js';
 import type { SessionStore } from './sessions.js';
@@ -110,7 +111,7 @@ class Check {
   }
 
   #ask(certificate: X509Certificate, issuer: X509Certificate, responder: Responder, id: Buffer): void {
-    const { resolver, resolverTimeout: timeout } = this.#root.settings;
+    const { resolver, resolverTimeout: timeout } = this.#root.conf(resolverSlot);
     const by = { resolver, timeout, system: this.#rules.responder !== undefined };
     this.#cancel = fetchOcsp(responder, ocspRequest(id), by, (response, problem) => {
       this.#cancel = undefined;

@@ -8,7 +8,7 @@ import type { ClientHello } from './client-hello.js';
 import type { GivenIdentity, HandshakeDecision, HandshakeWait } from './handshake-hooks.js';
 import { NoCertificateYet, TlsFileError } from './pem.js';
 import type { QuicContext } from './quic-context.js';
-import type { ServerTls } from './server-tls.js';
+import { type ServerTls, tlsSlot } from './server-tls.js';
 import {
   type Ends,
   type OfferedProtocols,
@@ -117,8 +117,8 @@ function chooseFor<S extends TlsServer, C>(
   const host = name === undefined || address.single ? undefined : hostOf(name);
   const asked = host === undefined ? undefined : address.find(host, address.patterns ? taskFor(fallback) : null);
   const server = asked ?? fallback;
-  const own = server.tls as ServerTls;
-  const tls = own.ready ? own : (fallback.tls as ServerTls);
+  const own = server.conf(tlsSlot);
+  const tls = own.ready ? own : fallback.conf(tlsSlot);
   let given: GivenIdentity | undefined;
   if (own.hooks !== undefined && hello !== undefined) {
     const decision = decided ?? own.hooks.ask(hello, ends);
@@ -160,7 +160,7 @@ function chooseForChallenge<S extends TlsServer>(server: S, name: string, find: 
   if (answer === undefined) {
     return refusal(UNRECOGNIZED_NAME, INFO, `no challenge waits for an answer by ${CHALLENGE_PROTOCOL} for "${name}"`);
   }
-  const tls = (server.tls as ServerTls).bare();
+  const tls = server.conf(tlsSlot).bare();
   const context = challengeContext(answer);
   return {
     server,

@@ -4,7 +4,8 @@ import type { Request } from '../http/request/request.js';
 import type { Client } from '../task/client.js';
 import { countVerifyFailure } from './count-handshakes.js';
 import { OPTIONAL_FAILURES, peerOf } from './peer.js';
-import type { ServerTls } from './server-tls.js';
+import { tlsSlot } from './server-tls.js';
+import type { TlsServer } from './tls-address.js';
 
 /** Why a client is refused: the line for the log, and the status for a client of HTTP. */
 interface ClientFailure {
@@ -16,13 +17,13 @@ interface ClientFailure {
 
 const REVOKED = 23;
 
-/** What is wrong with a client's certificates, by what its server (`tls`) wants of them; undefined when nothing is. */
-export function clientFailure(client: Client, tls: unknown): ClientFailure | undefined {
+/** What is wrong with a client's certificates, by what its server wants of them; undefined when nothing is. */
+export function clientFailure(client: Client, server: TlsServer): ClientFailure | undefined {
   const peer = peerOf(client);
-  if (tls === undefined || peer === undefined) {
+  if (peer === undefined) {
     return undefined;
   }
-  const { verify } = (tls as ServerTls).settings;
+  const { verify } = server.conf(tlsSlot).settings;
   if (verify === 'off') {
     return undefined;
   }
@@ -42,7 +43,7 @@ export function clientFailure(client: Client, tls: unknown): ClientFailure | und
 
 /** Refuses a request whose client shows no certificate that its server wants. Returns 0, or the status. nginx: ngx_http_process_request. */
 export function checkClientCertificate(r: Request): number {
-  const failure = clientFailure(r.connection, r.server.tls);
+  const failure = clientFailure(r.connection, r.server);
   if (failure === undefined) {
     return 0;
   }
@@ -52,6 +53,6 @@ export function checkClientCertificate(r: Request): number {
 }
 
 /** Whether a server may answer a request on a connection whose handshake was for another name. nginx: ngx_http_set_virtual_server. */
-export function asksForCertificates(tls: unknown): boolean {
-  return tls !== undefined && (tls as ServerTls).settings.verify !== 'off';
+export function asksForCertificates(server: TlsServer): boolean {
+  return server.conf(tlsSlot).settings.verify !== 'off';
 }

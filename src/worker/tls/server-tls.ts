@@ -4,6 +4,7 @@ import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
 import { compressCertificates } from '../net/openssl/certificate-compression.js';
 import type { ClientTask } from '../task/client-task.js';
+import { ServerSlot } from '../task/settings-slot.js';
 import { chosenCertificate } from './certificate-choice.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusRules } from './client-status.js';
@@ -276,6 +277,9 @@ export class ServerTls {
 /** Whether a server's only certificate is one that an issuer gives it. */
 export const isAutomatic = (certificates: readonly string[] | undefined): boolean =>
   certificates?.length === 1 && certificates[0] === AUTOMATIC_CERTIFICATE;
+
+/** What a server's handshakes run with. */
+export const tlsSlot: ServerSlot<ServerTls> = new ServerSlot<ServerTls>();
 
 type Texts = readonly [certificate: string, key: string];
 

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { ERROR } from '../../shared/log/level.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
+import { resolverSlot } from '../task/resolver-slot.js';
 import type { Identity } from './identity.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { certificateId, OcspError, type OcspTrust, ocspRequest, readOcspResponse } from './ocsp-message.js';
@@ -74,7 +75,7 @@ export class Staple {
   #update(): void {
     this.#loading = true;
     const { certificate, issuer, responder } = this.#source;
-    const { resolver, resolverTimeout } = this.#root().settings;
+    const { resolver, resolverTimeout } = this.#root().conf(resolverSlot);
     fetchOcsp(
       responder,
       ocspRequest(certificateId(certificate, issuer)),

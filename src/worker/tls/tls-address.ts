@@ -1,21 +1,20 @@
 import type { Logger } from '../../shared/log/error-log.js';
 import type { ClientSocket } from '../../shared/net/client-socket.js';
 import type { Meter, Meters } from '../../shared/zone/meters.js';
-import type { Resolver } from '../resolver/resolver.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { ProtocolRuntime } from '../task/protocol-runtime.js';
+import type { LocationSlot, ServerSlot } from '../task/settings-slot.js';
 import type { ClientHello } from './client-hello.js';
 
 /** Where a server's handshakes log to, and how they look names up. */
 export interface TlsRoot {
   readonly log: Logger;
-  readonly settings: { readonly resolver: Resolver | undefined; readonly resolverTimeout: number };
+  conf<C>(slot: LocationSlot<C>): C;
 }
 
 /** A server of `http` or `stream`, as far as its handshakes know it. */
 export interface TlsServer {
-  /** What {@link ServerTls} it has; set by the ssl module. */
-  readonly tls: unknown;
+  conf<C>(slot: ServerSlot<C>): C;
   readonly root: TlsRoot;
   /** What counts its handshakes; null: nothing. */
   readonly zone: Meter | null;

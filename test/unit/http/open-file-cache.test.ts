@@ -31,9 +31,10 @@ function request(settings: Partial<FileSettings>): Request {
     aio: false,
     readSize: 65536,
     maxReadSize: 65536,
+    subrequestOutputBufferSize: 4096,
     ...settings,
   };
-  return { location: { settings: { files } }, http: { hotFiles: new HotFiles() } } as unknown as Request;
+  return { location: { conf: () => files }, http: { hotFiles: new HotFiles() } } as unknown as Request;
 }
 
 const text = (r: Request, path: string): string | undefined => openFile(r, path).body?.toString();

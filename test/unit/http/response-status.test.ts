@@ -11,7 +11,7 @@ const page = (status: number, userAgent?: string, httpVersion = 1001, msiePaddin
     head.note(HeaderSlot.userAgent);
   }
   const settings = { msiePadding, serverTokens: { eval: () => 'name/1' } };
-  return errorPageBody(status, { head, httpVersion, location: { settings } } as unknown as Request).toString();
+  return errorPageBody(status, { head, httpVersion, location: { conf: () => settings } } as unknown as Request).toString();
 };
 
 t.test('built-in pages', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { http3Slot } from '../../../src/worker/http/http3/http3-settings.js';
 import { FRAME, H3_ERROR } from '../../../src/worker/http/http3-frames/protocol.js';
 import { frame, framesOf, get, Http3Scene, headers, post, responseOf, until } from '../../support/http3-scene.js';
 
@@ -220,8 +221,8 @@ t.test('bodies', async (t) => {
 
 t.test('HTTP/0.9 over QUIC', async (t) => {
   const scene = await Http3Scene.of(t, CONF, { 'index.html': '<p>', big: 'b'.repeat(100_000) });
-  for (const { settings } of scene.http.servers) {
-    settings.http3Hq = true;
+  for (const server of scene.http.servers) {
+    server.put(http3Slot, { ...server.conf(http3Slot), http3Hq: true });
   }
   const client = scene.connect('hq-interop');
   t.equal(client.streams.size, 0, 'nothing is said before');

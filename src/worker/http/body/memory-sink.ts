@@ -1,6 +1,7 @@
 import { ERROR } from '../../../shared/log/level.js';
 import { FAILED, OK } from '../../task/codes.js';
 import type { BodyStage, Chunk } from '../request/body-stage.js';
+import { fileSlot } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 
 /**
@@ -24,7 +25,7 @@ export class MemorySink implements BodyStage {
     if (last) {
       sr.source = null;
     }
-    const limit = this.#limit ?? sr.location.settings.subrequestOutputBufferSize;
+    const limit = this.#limit ?? sr.location.conf(fileSlot).subrequestOutputBufferSize;
     const announced = sr.out.contentLength;
     if (this.#chunks.length === 0 && announced > limit) {
       sr.log(ERROR, `too big subrequest response: ${announced}`);

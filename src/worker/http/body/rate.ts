@@ -1,6 +1,6 @@
 import { parseSize } from '../../../shared/config/language/units.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { LocationSlot } from '../request/location-slot.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import type { Request } from '../request/request.js';
 
 /** A location's `limit_rate` and `limit_rate_after`. */

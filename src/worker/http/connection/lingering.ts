@@ -1,7 +1,8 @@
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { ClientSocket } from '../../../shared/net/client-socket.js';
 import type { Deadline } from '../../time/deadline.js';
-import type { LocationSettings } from '../request/location-settings.js';
+import type { ClientSettings } from '../request/client-settings.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 
 /**
@@ -14,7 +15,7 @@ export class Lingering {
   readonly #timeout: number;
 
   /** `deadline` runs out when the client sends nothing for too long. */
-  constructor(deadline: Deadline, settings: LocationSettings) {
+  constructor(deadline: Deadline, settings: ClientSettings) {
     this.#deadline = deadline;
     this.#until = performance.now() + settings.lingeringTime;
     this.#timeout = settings.lingeringTimeout;
@@ -40,6 +41,6 @@ export class Lingering {
 
 /** Whether the connection is to linger before it is closed; `unread`: the client sent something that nobody has used. */
 export function mustLinger(r: Request, unread: boolean): boolean {
-  const when = r.location.settings.lingeringClose;
+  const when = r.location.conf(clientSlot).lingeringClose;
   return when === 'always' || (when === 'on' && (r.lingeringClose || unread));
 }

@@ -3,6 +3,7 @@ import { fsPath } from '../../../shared/files/fs-path.js';
 import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from '../../files/file-info.js';
 import { statFile } from '../../files/stat-file.js';
 import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
+import { fileSlot } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 import { openGuarded, symlinkRule } from './symlinks.js';
 
@@ -36,7 +37,7 @@ export function closeFile(info: FileInfo): void {
 }
 
 function findFile(r: Request, path: string, open: boolean): FileInfo {
-  const settings = r.location.settings.files;
+  const settings = r.location.conf(fileSlot);
   const rule = settings.disableSymlinks === 'off' ? undefined : symlinkRule(r, settings, path);
   const cache = settings.openFileCache;
   return cache === undefined ? freshFile(r, path, open, settings, rule) : cache.find(r, path, open, settings, rule);

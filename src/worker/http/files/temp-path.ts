@@ -1,5 +1,5 @@
 import type { Context } from '../../module.js';
-import type { TempPath } from '../request/location-settings.js';
+import type { TempPath } from '../request/client-settings.js';
 
 /** Reads `path [level1 [level2 [level3]]]`. nginx: ngx_conf_set_path_slot. */
 export function parseTempPath(ctx: Context): TempPath {

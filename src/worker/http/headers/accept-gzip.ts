@@ -1,7 +1,7 @@
 import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { parseHttpDate } from '../../text/http-date.js';
-import { LocationSlot } from '../request/location-slot.js';
 import type { Request } from '../request/request.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 

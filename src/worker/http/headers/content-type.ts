@@ -1,3 +1,4 @@
+import { documentSlot } from '../request/document-settings.js';
 import type { Request } from '../request/request.js';
 
 /**
@@ -8,7 +9,7 @@ export function setContentType(r: Request): void {
   if (r.out.contentType !== '') {
     return;
   }
-  const { types, defaultType } = r.location.settings;
+  const { types, defaultType } = r.location.conf(documentSlot);
   const exten = r.exten;
   r.out.contentType = exten === '' ? defaultType : (types.get(exten) ?? types.get(exten.toLowerCase()) ?? defaultType);
 }

@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import { LocationSlot } from '../request/location-slot.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { firstTrue } from '../request/predicates.js';
 import type { Request } from '../request/request.js';
 

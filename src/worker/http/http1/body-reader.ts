@@ -1,6 +1,7 @@
 import { ERROR } from '../../../shared/log/level.js';
 import { asStatus, OK, type Result } from '../../task/codes.js';
 import type { BodySink } from '../request/client-exchange.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import { type BodyFraming, makeFraming } from './body-framing.js';
 import type { ClientInput } from './client-input.js';
@@ -75,7 +76,7 @@ export class BodyReader {
   read(input: ClientInput): number {
     const framing = this.#framing;
     const sink = this.#sink;
-    framing.limit(sink === null ? 0 : this.request.location.settings.clientMaxBodySize);
+    framing.limit(sink === null ? 0 : this.request.location.conf(clientSlot).clientMaxBodySize);
     while (input.at < input.end && !framing.done) {
       const before = input.at;
       const status = framing.read(input.bytes, before, input.end);

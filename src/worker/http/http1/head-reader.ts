@@ -1,6 +1,7 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
 import type { ClientExchange } from '../request/client-exchange.js';
+import { headSlot } from '../request/client-settings.js';
 import { TO_HTTPS } from '../request/codes.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import { Request } from '../request/request.js';
@@ -48,7 +49,7 @@ export class HeadReader implements HeadOwner {
   /** A request begins. */
   begin(client: HeadClient, now: number): Request {
     const { server } = client;
-    const parser = this.#host.takeParser(server.settings.headLimits, this);
+    const parser = this.#host.takeParser(server.conf(headSlot).headLimits, this);
     this.#client = client;
     this.#parser = parser;
     const r = new Request(client, server, parser.head, null, now);
@@ -97,7 +98,7 @@ export class HeadReader implements HeadOwner {
   selectServer(head: RequestHead): number {
     const r = this.#request as Request;
     const status = chooseServer(r, head.host, (this.#client as HeadClient).serverName);
-    (this.#parser as HeadParser).limits = r.server.settings.headLimits;
+    (this.#parser as HeadParser).limits = r.server.conf(headSlot).headLimits;
     return status;
   }
 

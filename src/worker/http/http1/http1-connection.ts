@@ -17,6 +17,7 @@ import type { AddressRuntime } from '../request/address-runtime.js';
 import type { Chunk } from '../request/body-stage.js';
 import type { BodySink, ClientConnection, ClientTunnel, TunnelOwner } from '../request/client-exchange.js';
 import { clientGone, clientLost } from '../request/client-gone.js';
+import { clientSlot, headSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import type { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
@@ -74,7 +75,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   /** Begins to read. */
   start(): void {
-    this.#deadline.set(this.acceptedAt, this.server.settings.clientHeaderTimeout);
+    this.#deadline.set(this.acceptedAt, this.server.conf(headSlot).clientHeaderTimeout);
     this.#host.idle.add(this);
     this.#socket.start(this);
     this.noteAccept();
@@ -176,7 +177,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     const r = io.heads.begin(this, io.input.now);
     r.pipelined = io.pipelined;
     this.#request = r;
-    this.#deadline.set(r.startTime, r.server.settings.clientHeaderTimeout);
+    this.#deadline.set(r.startTime, r.server.conf(headSlot).clientHeaderTimeout);
   }
 
   #readHead(io: RequestIo): boolean {
@@ -255,7 +256,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   }
 
   #awaitBody(body: BodyReader): void {
-    this.#deadline.set(performance.now(), body.request.location.settings.clientBodyTimeout);
+    this.#deadline.set(performance.now(), body.request.location.conf(clientSlot).clientBodyTimeout);
   }
 
   bodyDone(_r: Request): boolean {
@@ -407,7 +408,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       }
       if (r.keepalive) {
         this.#state = State.DISCARDING;
-        io.lingering = new Lingering(this.#deadline, r.location.settings);
+        io.lingering = new Lingering(this.#deadline, r.location.conf(clientSlot));
         this.#linger();
         this.#wake(io);
         return;
@@ -418,7 +419,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   /** Keeps the connection for the next request or closes it. nginx: ngx_http_finalize_connection. */
   #afterResponse(io: RequestIo, r: Request): void {
-    const settings = r.location.settings;
+    const settings = r.location.conf(clientSlot);
     const counters = this.#host.counters;
     const { input } = io;
     if (io.body !== null) {
@@ -478,7 +479,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   #lingerBeforeClose(io: RequestIo, r: Request): void {
     this.#state = State.LINGERING;
     io.input.drop();
-    const lingering = new Lingering(this.#deadline, r.location.settings);
+    const lingering = new Lingering(this.#deadline, r.location.conf(clientSlot));
     io.lingering = lingering;
     lingering.halfClose(this.#socket, this.#host.env.logFiles);
     if (io.input.ended) {

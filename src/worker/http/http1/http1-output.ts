@@ -5,6 +5,7 @@ import { setTimer } from '../../../shared/time/timer.js';
 import type { Deadline } from '../../time/deadline.js';
 import { makePacer, type RatePacer } from '../body/rate.js';
 import type { Chunk } from '../request/body-stage.js';
+import { clientSlot } from '../request/client-settings.js';
 import { logResponseHead } from '../request/debug-lines.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
@@ -261,7 +262,7 @@ export class Http1Output implements TickTask {
 
   #awaitDrain(r: Request, flowing: boolean): void {
     this.#waiting = true;
-    this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
+    this.#deadline.set(performance.now(), r.location.conf(clientSlot).sendTimeout);
     if (flowing) {
       this.#socket.awaitFlush();
     }

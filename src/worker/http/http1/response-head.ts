@@ -1,3 +1,4 @@
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import { reasonPhrase } from '../request/response-status.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';
@@ -65,7 +66,7 @@ class Http1Encoder implements HeadEncoder {
       return;
     }
     this.text += 'Connection: keep-alive\r\n';
-    const { keepaliveHeader } = r.location.settings;
+    const { keepaliveHeader } = r.location.conf(clientSlot);
     if (keepaliveHeader > 0) {
       this.text += `Keep-Alive: timeout=${keepaliveHeader}\r\n`;
     }
@@ -135,7 +136,7 @@ function decideFraming(r: Request): void {
   if (out.contentLength !== -1 && !r.expectTrailers) {
     return;
   }
-  if (r.httpVersion >= HTTP_11 && r.location.settings.chunkedTransferEncoding) {
+  if (r.httpVersion >= HTTP_11 && r.location.conf(clientSlot).chunkedTransferEncoding) {
     out.contentLength = -1;
     r.chunkedOut = true;
   } else if (out.contentLength === -1) {

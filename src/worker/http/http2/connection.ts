@@ -1,4 +1,5 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
+
 import { INFO } from '../../../shared/log/level.js';
 import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
@@ -18,7 +19,9 @@ import { HpackDecoder } from '../http2-frames/hpack/decoder.js';
 import { ERROR_CODE, FRAME, MAX_WINDOW, PREFACE } from '../http2-frames/protocol.js';
 import { FloodGuard } from '../multiplexed/flood.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
+import { clientSlot, headSlot } from '../request/client-settings.js';
 import { readFrame } from './frame-dispatch.js';
+import { http2Slot } from './http2-settings.js';
 import { Http2Streams } from './open-streams.js';
 import { Sending } from './sending.js';
 import { sendSettings } from './settings-frames.js';
@@ -81,9 +84,9 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.deadline.passTo(this);
     this.sending = new Sending(this, socket);
     this.streams = new Http2Streams(this);
-    const { headLimits, http2MaxConcurrentStreams } = this.server.settings;
+    const { headLimits } = this.server.conf(headSlot);
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
-    this.flood = new FloodGuard(http2MaxConcurrentStreams);
+    this.flood = new FloodGuard(this.server.conf(http2Slot).http2MaxConcurrentStreams);
     this.frames = new FrameReader(this.fieldLimits.total + 512);
     this.#prefaceRead = preface ? PREFACE.length : 0;
     host.counters.waiting++;
@@ -94,7 +97,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
 
   /** Begins to read, after it has said what it takes. */
   start(): void {
-    this.deadline.set(this.acceptedAt, this.server.settings.clientHeaderTimeout);
+    this.deadline.set(this.acceptedAt, this.server.conf(headSlot).clientHeaderTimeout);
     sendSettings(this);
     this.#socket.start(this);
     this.noteAccept();
@@ -131,7 +134,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (!this.open) {
       return false;
     }
-    if (this.streams.size === 0 && this.requests > 0 && !this.flood.idleRead(this.server.root.settings.keepaliveRequests)) {
+    if (this.streams.size === 0 && this.requests > 0 && !this.flood.idleRead(this.server.root.conf(clientSlot).keepaliveRequests)) {
       this.#floodDetected();
       return true;
     }
@@ -207,7 +210,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (block.streamId !== 0 && !block.refused) {
       // However slowly its bytes come.
       if (!block.timed) {
-        deadline.set(performance.now(), this.server.settings.clientHeaderTimeout);
+        deadline.set(performance.now(), this.server.conf(headSlot).clientHeaderTimeout);
       }
       block.timed = true;
       return;
@@ -221,11 +224,11 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     } else if (this.#leaving) {
       this.#linger();
     } else if (block.refused) {
-      deadline.set(this.streams.idleSince, this.server.settings.clientHeaderTimeout);
+      deadline.set(this.streams.idleSince, this.server.conf(headSlot).clientHeaderTimeout);
     } else if (this.requests > 0) {
-      deadline.set(this.streams.idleSince, this.server.root.settings.keepaliveTimeout);
+      deadline.set(this.streams.idleSince, this.server.root.conf(clientSlot).keepaliveTimeout);
     } else {
-      deadline.set(this.acceptedAt, this.server.settings.clientHeaderTimeout);
+      deadline.set(this.acceptedAt, this.server.conf(headSlot).clientHeaderTimeout);
     }
   }
 
@@ -305,7 +308,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (!this.open) {
       return;
     }
-    const { settings } = this.server.root;
+    const settings = this.server.root.conf(clientSlot);
     const { logFiles } = this.host.env;
     if (settings.lingeringClose === 'off' || this.closed) {
       logFiles.flushTick();

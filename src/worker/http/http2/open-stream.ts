@@ -2,11 +2,13 @@ import { INFO } from '../../../shared/log/level.js';
 import { DEFAULT_WINDOW, ERROR_CODE } from '../http2-frames/protocol.js';
 import { beginRequest } from '../multiplexed/begin-request.js';
 import { RequestReader } from '../multiplexed/request-reader.js';
+import { clientSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { Request } from '../request/request.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { Http2Connection } from './connection.js';
 import { decodeBlock } from './decode-block.js';
+import { http2Slot } from './http2-settings.js';
 import { Http2Stream } from './stream.js';
 
 // One for all connections: a section is read without a pause.
@@ -14,7 +16,7 @@ const reader = new RequestReader(2);
 
 /** Whether another stream may be opened: 0, or the code to refuse it with. */
 export function mayOpenStream(c: Http2Connection, ended: boolean): number {
-  const { http2MaxConcurrentStreams: most, http2BodyPrereadSize } = c.server.settings;
+  const { http2MaxConcurrentStreams: most, http2BodyPrereadSize } = c.server.conf(http2Slot);
   if (c.streams.size >= most) {
     c.note(INFO, `concurrent streams exceeded ${c.streams.size}`);
     return ERROR_CODE.REFUSED_STREAM;
@@ -40,7 +42,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
   stream.inClosed = ended;
   c.streams.add(stream);
   c.flood.useful(end - start);
-  const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = c.server.root.settings;
+  const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = c.server.root.conf(clientSlot);
   if (keepaliveTimeout === 0 || c.requests >= keepaliveRequests || now - c.acceptedAt > keepaliveTime) {
     c.sendGoaway(ERROR_CODE.NO_ERROR);
   }
@@ -58,7 +60,7 @@ export function openStream(c: Http2Connection, streamId: number, ended: boolean,
 
 /** The server that the request names does not speak HTTP/2. */
 function isDisabled(c: Http2Connection, r: Request): boolean {
-  if (r.server.settings.http2 || c.address.http2) {
+  if (r.server.conf(http2Slot).http2 || c.address.http2) {
     return false;
   }
   r.log(INFO, 'client attempted to request the server name for which the negotiated protocol is disabled');

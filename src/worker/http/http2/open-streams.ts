@@ -7,6 +7,7 @@ import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { ClosedStreams } from './closed-streams.js';
 import type { Http2Connection } from './connection.js';
 import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from './dependency-tree.js';
+import { http2Slot } from './http2-settings.js';
 import type { Http2Stream } from './stream.js';
 
 /** The streams of one connection: those that are open, and what is known of the others. nginx: h2c->streams_index. */
@@ -79,7 +80,7 @@ export class Http2Streams {
     }
     this.#open.set(stream.streamId, stream);
     countBegun(host);
-    flood.opened(server.settings.http2MaxConcurrentStreams);
+    flood.opened(server.conf(http2Slot).http2MaxConcurrentStreams);
     this.#tree?.opened(stream.streamId);
   }
 

@@ -4,6 +4,7 @@ import { endFailedWork } from '../../task/at-work.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
 import { ENOUGH, Output } from '../http2-frames/output.js';
 import { DEFAULT_FRAME, DEFAULT_WINDOW, FRAME } from '../http2-frames/protocol.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import type { Http2Connection } from './connection.js';
 import { HeadWriter } from './response-head.js';
@@ -171,7 +172,7 @@ export class Sending implements TickTask {
     }
     if (output.blocked) {
       if (!blocked) {
-        c.deadline.set(performance.now(), c.server.root.settings.sendTimeout);
+        c.deadline.set(performance.now(), c.server.root.conf(clientSlot).sendTimeout);
       }
       if (output.length > HIGH) {
         this.#pause();

@@ -2,11 +2,12 @@ import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FLAG, FRAME, MAX_FRAME, MAX_
 import { readSettings, sendSettings as sendAll } from '../http2-frames/settings.js';
 import type { Http2Connection } from './connection.js';
 import { hasStream } from './frame-checks.js';
+import { http2Slot } from './http2-settings.js';
 import { changeWindows } from './window-frames.js';
 
 /** Says what the server takes. nginx: ngx_http_v2_send_settings. */
 export function sendSettings(c: Http2Connection): void {
-  const { settings } = c.server;
+  const settings = c.server.conf(http2Slot);
   const { output } = c.sending;
   sendAll(output, [
     [SETTING.MAX_CONCURRENT_STREAMS, settings.http2MaxConcurrentStreams],

@@ -2,10 +2,11 @@ import { ReceiveWindow, SendWindow } from '../http2-frames/flow-window.js';
 import { FLAG, FRAME, FRAME_HEAD, MAX_WINDOW } from '../http2-frames/protocol.js';
 import { OVER } from '../multiplexed/how-over.js';
 import { RequestStream } from '../multiplexed/request-stream.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
-import { chunkSizeSlot } from './chunk-size.js';
 import type { Http2Connection } from './connection.js';
 import type { Dependency } from './dependency-tree.js';
+import { chunkSizeSlot, http2Slot } from './http2-settings.js';
 import type { Waiting } from './scheduler.js';
 
 /** A request and its response on an HTTP/2 connection. nginx: ngx_http_v2_stream_t. */
@@ -43,7 +44,7 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
   // ---------------------------------------------------------------- what comes in
 
   get #window(): ReceiveWindow {
-    this.#receiveWindow ??= new ReceiveWindow(this.c.server.settings.http2BodyPrereadSize);
+    this.#receiveWindow ??= new ReceiveWindow(this.c.server.conf(http2Slot).http2BodyPrereadSize);
     return this.#receiveWindow;
   }
 
@@ -134,7 +135,7 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
     const window = this.sendWindow.left;
     if (window <= 0) {
       this.#blocked = true;
-      this.time(this.request.location.settings.sendTimeout);
+      this.time(this.request.location.conf(clientSlot).sendTimeout);
       return 0;
     }
     const size = Math.min(left, window, most, this.request.location.conf(chunkSizeSlot).http2ChunkSize);
@@ -142,7 +143,7 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
       this.#queued = true;
       if (!this.#starved) {
         this.#starved = true;
-        this.time(this.request.location.settings.sendTimeout);
+        this.time(this.request.location.conf(clientSlot).sendTimeout);
       }
       return -1;
     }

@@ -2,6 +2,7 @@ import { INFO } from '../../../shared/log/level.js';
 import type { QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
+import { headSlot } from '../request/client-settings.js';
 import type { Http3Connection } from './connection.js';
 import type { Http3Stream } from './stream.js';
 
@@ -32,7 +33,7 @@ export abstract class Channel implements QuicStreamHandler, Expiring {
 
   protected awaitSection(): void {
     this.#deadline ??= new Deadline(this);
-    this.#deadline.set(performance.now(), this.c.server.settings.clientHeaderTimeout);
+    this.#deadline.set(performance.now(), this.c.server.conf(headSlot).clientHeaderTimeout);
   }
 
   protected headCame(): void {

@@ -1,4 +1,5 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
+
 import { IdTable } from '../../../shared/collection/id-table.js';
 import { INFO } from '../../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
@@ -20,11 +21,13 @@ import { QpackTable } from '../http3-frames/qpack/table.js';
 import { FloodGuard } from '../multiplexed/flood.js';
 import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
+import { clientSlot, headSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { type CertificateCheck, certificateCheck, checkLater } from './certificate-check.js';
 import type { Channel } from './channel.js';
 import { ClientStream, type ClientStreams } from './client-stream.js';
 import { HqChannel } from './hq-channel.js';
+import { http3Slot } from './http3-settings.js';
 import { OwnStreams, TABLE_CAPACITY } from './own-streams.js';
 import { RejectedStream } from './rejected-stream.js';
 import { RequestChannel } from './request-channel.js';
@@ -99,9 +102,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.serverName = opened.tls?.serverName;
     this.#idleSince = this.acceptedAt;
     this.#deadline = new Deadline(this);
-    const { headLimits, http3MaxConcurrentStreams } = this.server.settings;
+    const { headLimits } = this.server.conf(headSlot);
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
-    this.flood = new FloodGuard(http3MaxConcurrentStreams);
+    this.flood = new FloodGuard(this.server.conf(http3Slot).http3MaxConcurrentStreams);
     this.#own = new OwnStreams(this, quic);
     this.#check = checkLater(this.tls);
     host.counters.waiting++;
@@ -149,7 +152,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   #openOwn(): void {
     if (this.open && !this.hq) {
-      this.#own.open(this.server.settings.http3MaxConcurrentStreams);
+      this.#own.open(this.server.conf(http3Slot).http3MaxConcurrentStreams);
     }
   }
 
@@ -173,7 +176,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.#fresh.push(channel);
     this.soon();
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
-    const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.settings;
+    const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.conf(clientSlot);
     const count = this.#nextId / 4;
     if (keepaliveTimeout === 0 || count >= keepaliveRequests || this.now - this.acceptedAt > keepaliveTime) {
       this.#sendGoaway();
@@ -222,7 +225,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** A section has to wait for the client's encoder; false if there are too many of those. */
   block(channel: RequestChannel): boolean {
-    if (!this.#blocked.has(channel) && this.#blocked.size >= this.server.settings.http3MaxConcurrentStreams) {
+    if (!this.#blocked.has(channel) && this.#blocked.size >= this.server.conf(http3Slot).http3MaxConcurrentStreams) {
       this.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, 'client exceeded http3_max_blocked_streams limit');
       return false;
     }
@@ -278,7 +281,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     }
     this.#requests.set(stream.streamId, stream);
     countBegun(host);
-    flood.opened(server.settings.http3MaxConcurrentStreams);
+    flood.opened(server.conf(http3Slot).http3MaxConcurrentStreams);
   }
 
   /** A request is over; `well`: nobody broke it off. */
@@ -371,7 +374,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (!this.open || this.#requests.size > 0) {
       return;
     }
-    const { settings } = this.server.root;
+    const settings = this.server.root.conf(clientSlot);
     const now = performance.now();
     if (this.#goaway !== -1) {
       // Answers may still be on their way.
@@ -382,7 +385,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     } else {
       this.#deadline.set(
         this.#idleSince,
-        settings.keepaliveTimeout === 0 ? this.server.settings.clientHeaderTimeout : settings.keepaliveTimeout,
+        settings.keepaliveTimeout === 0 ? this.server.conf(headSlot).clientHeaderTimeout : settings.keepaliveTimeout,
       );
     }
   }

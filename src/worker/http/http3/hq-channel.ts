@@ -3,6 +3,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import { asStatus } from '../../task/codes.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
+import { headSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import { refuseRequest, startRequest } from '../request/start-request.js';
 import { chooseServer } from '../serving/choose-server.js';
@@ -66,7 +67,7 @@ export class HqChannel extends Channel {
     head.unparsedUri = bytes.toString('latin1', line.uriStart, line.uriEnd);
     head.validUnparsedUri = true;
     head.length = line.next - line.start;
-    const sound = normalizeUri(head.unparsedUri, r.server.settings.headLimits.mergeSlashes, head);
+    const sound = normalizeUri(head.unparsedUri, r.server.conf(headSlot).headLimits.mergeSlashes, head);
     const status = isDisabled(c, r) ? 421 : sound ? chooseServer(r, c.serverName ?? '', c.serverName) : 400;
     takeHead(r, head);
     stream.action = undefined;

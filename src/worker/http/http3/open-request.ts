@@ -9,6 +9,7 @@ import { REQUEST_HEADER_TOO_LARGE } from '../syntax/head-parser.js';
 import { RequestHead } from '../syntax/request-head.js';
 import type { Channel } from './channel.js';
 import type { Http3Connection } from './connection.js';
+import { http3Slot } from './http3-settings.js';
 import { Http3Stream } from './stream.js';
 
 // One for all connections: a section is read without a pause.
@@ -63,7 +64,7 @@ export function refuseTooLarge(c: Http3Connection, channel: Channel, problem: st
 
 /** The server that the request names does not speak the protocol of the connection. */
 export function isDisabled(c: Http3Connection, r: Request): boolean {
-  const { http3, http3Hq } = r.server.settings;
+  const { http3, http3Hq } = r.server.conf(http3Slot);
   if (c.hq ? http3Hq : http3) {
     return false;
   }

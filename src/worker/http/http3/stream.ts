@@ -5,6 +5,7 @@ import { FRAME } from '../http3-frames/protocol.js';
 import { putVarint, varintLength } from '../http3-frames/varint.js';
 import { OVER } from '../multiplexed/how-over.js';
 import { RequestStream } from '../multiplexed/request-stream.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import type { Http3Connection } from './connection.js';
 import { errorOf } from './error-code.js';
@@ -152,7 +153,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
     if (room <= 0) {
       this.#flushHead();
       this.#blocked = true;
-      this.time(this.request.location.settings.sendTimeout);
+      this.time(this.request.location.conf(clientSlot).sendTimeout);
       return 0;
     }
     const size = Math.min(left, room);

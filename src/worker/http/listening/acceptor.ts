@@ -15,8 +15,10 @@ import type { Opened } from '../connection/opened.js';
 import { Http1Connection } from '../http1/http1-connection.js';
 import { type Http1Host, RequestIos } from '../http1/request-io.js';
 import { Http2Connection } from '../http2/connection.js';
+import { http2Slot } from '../http2/http2-settings.js';
 import { Http3Connection } from '../http3/connection.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
+import { headSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-parser.js';
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
@@ -181,7 +183,7 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
   }
 
   #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): SocketOwner {
-    if (address.tls === undefined && (address.http2 || address.defaultServer.settings.http2)) {
+    if (address.tls === undefined && (address.http2 || address.defaultServer.conf(http2Slot).http2)) {
       return this.#askProtocol(socket, address, id, opened);
     }
     return this.#begin(
@@ -205,7 +207,7 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
       }
       return connection;
     };
-    const reader = new PrefaceReader(socket, address.defaultServer.settings.clientHeaderTimeout, this.idle, done, () =>
+    const reader = new PrefaceReader(socket, address.defaultServer.conf(headSlot).clientHeaderTimeout, this.idle, done, () =>
       this.#stepFailed(reader),
     );
     opened?.deadline?.close();

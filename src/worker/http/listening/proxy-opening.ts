@@ -6,6 +6,7 @@ import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../net/proxy-protocol.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
+import { headSlot } from '../request/client-settings.js';
 
 /** Goes on after a header, which may name no addresses, and returns what takes the bytes behind it. */
 export type ProxyDone = (header: ProxyProtocolHeader | undefined) => SocketOwner;
@@ -50,7 +51,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   }
 
   start(): void {
-    this.deadline.set(performance.now(), this.#address.defaultServer.settings.clientHeaderTimeout);
+    this.deadline.set(performance.now(), this.#address.defaultServer.conf(headSlot).clientHeaderTimeout);
     this.#idle.add(this);
     this.#socket.start(this);
   }

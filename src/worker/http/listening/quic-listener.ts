@@ -14,8 +14,11 @@ import { routeById } from '../../net/quic/routing-program.js';
 import { Tokens } from '../../net/quic/tokens.js';
 import { setUdpOptions } from '../../net/udp-options.js';
 import type { KnownOpening } from '../connection/known-client.js';
+import { http3Slot } from '../http3/http3-settings.js';
 import type { AddressRuntime, ListenerRuntime } from '../request/address-runtime.js';
+import { clientSlot, headSlot } from '../request/client-settings.js';
 import { QuicOpening, type QuicOpeningOwner } from './quic-opening.js';
+import { quicSlot } from './quic-settings.js';
 import { HttpTlsAddress } from './tls-address.js';
 
 /** Streams in one direction that a client may open: those of HTTP/3, and one that nobody knows. nginx: NGX_HTTP_V3_MAX_UNI_STREAMS. */
@@ -78,15 +81,17 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
     this.#socket = socket;
     this.#server = server;
     this.#place = place;
-    const { settings, root } = this.#address.defaultServer;
-    const window = settings.http3StreamBufferSize || BUFFER;
+    const { defaultServer } = this.#address;
+    const http3 = defaultServer.conf(http3Slot);
+    const quic = defaultServer.conf(quicSlot);
+    const window = http3.http3StreamBufferSize || BUFFER;
     this.settings = {
-      streams: { bidi: settings.http3MaxConcurrentStreams || STREAMS, uni: UNI, window, connectionWindow: WINDOWS * window },
-      idleTimeout: root.settings.keepaliveTimeout || IDLE,
-      handshakeTimeout: settings.clientHeaderTimeout,
-      idLimit: settings.quic.idLimit,
-      retry: settings.quic.retry,
-      segments: settings.quic.segments,
+      streams: { bidi: http3.http3MaxConcurrentStreams || STREAMS, uni: UNI, window, connectionWindow: WINDOWS * window },
+      idleTimeout: defaultServer.root.conf(clientSlot).keepaliveTimeout || IDLE,
+      handshakeTimeout: defaultServer.conf(headSlot).clientHeaderTimeout,
+      idLimit: quic.quicIdLimit,
+      retry: quic.quicRetry,
+      segments: quic.quicGso !== false,
     };
   }
 
@@ -106,7 +111,7 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
     if (worker !== undefined) {
       routeById(native, handle.fd, workers);
     }
-    const { hostKey } = this.#address.defaultServer.settings.quic;
+    const { quicHostKey: hostKey } = this.#address.defaultServer.conf(quicSlot);
     const tokens = new Tokens(hostKey === undefined ? secret : Buffer.from(hostKey, 'latin1'));
     const others = worker === undefined ? undefined : openForwarder(secret);
     const ids = new RoutedIds(secret, worker ?? 0, worker === undefined ? 1 : workers, others?.port ?? 0);

@@ -8,6 +8,7 @@ import { countFailure, countHandshake, countTimeout } from '../../tls/count-hand
 import { chooseQuic } from '../../tls/handshake-choice.js';
 import { TlsPeer } from '../../tls/peer.js';
 import type { KnownOpening } from '../connection/known-client.js';
+import { http3Slot } from '../http3/http3-settings.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
 import type { HttpTlsAddress } from './tls-address.js';
@@ -22,7 +23,8 @@ export interface QuicOpeningOwner {
 }
 
 /** The protocol that a server has in common with a client; empty for none. nginx: ngx_http_ssl_alpn_select. */
-function protocolOf({ settings }: ServerRuntime, offered: readonly string[]): string {
+function protocolOf(server: ServerRuntime, offered: readonly string[]): string {
+  const settings = server.conf(http3Slot);
   if (settings.http3 && offered.includes('h3')) {
     return 'h3';
   }

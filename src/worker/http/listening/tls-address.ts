@@ -1,5 +1,6 @@
 import type { ClientHello } from '../../tls/client-hello.js';
 import { type Ends, type OfferedProtocols, offeredProtocols, type ProvisionalTask, type TlsAddress } from '../../tls/tls-address.js';
+import { http2Slot } from '../http2/http2-settings.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import type { ClientConnection, ClientExchange } from '../request/client-exchange.js';
 import type { ServerRuntime } from '../request/http-runtime.js';
@@ -30,7 +31,7 @@ export class HttpTlsAddress implements TlsAddress<ServerRuntime> {
   }
 
   protocols(server: ServerRuntime): OfferedProtocols {
-    return server.settings.http2 || this.#address.http2 ? PROTOCOLS_WITH_HTTP2 : PROTOCOLS;
+    return server.conf(http2Slot).http2 || this.#address.http2 ? PROTOCOLS_WITH_HTTP2 : PROTOCOLS;
   }
 
   /** A request before there is one, for variables in the names of certificates. */

@@ -6,6 +6,7 @@ import type { Handshaking } from '../../task/tls-terminator.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import type { AddressRuntime, HttpTlsAccepted } from '../request/address-runtime.js';
+import { headSlot } from '../request/client-settings.js';
 
 /** The first byte of a TLS record that holds a hello; SSLv2's has its high bit set. */
 const HANDSHAKE = 0x16;
@@ -60,7 +61,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     this.#done = done;
     if (begun === undefined) {
       this.deadline = new Deadline(this);
-      this.deadline.set(performance.now(), address.defaultServer.settings.clientHeaderTimeout);
+      this.deadline.set(performance.now(), address.defaultServer.conf(headSlot).clientHeaderTimeout);
     } else {
       this.deadline = begun.deadline;
       this.deadline.passTo(this);

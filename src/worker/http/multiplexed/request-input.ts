@@ -3,6 +3,7 @@ import { Gathered } from '../../bytes/gathered.js';
 import { enter, leave } from '../../task/at-work.js';
 import { ERROR_CODE } from '../http2-frames/protocol.js';
 import type { BodySink } from '../request/client-exchange.js';
+import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 
 /** A stream, as far as what comes on it needs it. */
@@ -120,7 +121,7 @@ export class RequestInput {
 
   #watch(): void {
     if (!this.#tunnel) {
-      this.#stream.time(this.#stream.request.location.settings.clientBodyTimeout);
+      this.#stream.time(this.#stream.request.location.conf(clientSlot).clientBodyTimeout);
     }
   }
 

@@ -1,6 +1,7 @@
 import { INFO } from '../../../shared/log/level.js';
 import { FIELD, type Field, NAME } from '../fields/field.js';
 import type { FieldSink } from '../fields/field-sink.js';
+import { headSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
 import { chooseServer } from '../serving/choose-server.js';
 import { duplicateText } from '../syntax/duplicate-text.js';
@@ -165,7 +166,7 @@ export class RequestReader implements FieldSink, HostParts {
     }
     head.unparsedUri = value;
     head.validUnparsedUri = true;
-    if (normalizeUri(value, this.#request.server.settings.headLimits.mergeSlashes, head)) {
+    if (normalizeUri(value, this.#request.server.conf(headSlot).headLimits.mergeSlashes, head)) {
       return 0;
     }
     head.uri = head.args = head.exten = head.unparsedUri = '';
@@ -191,7 +192,7 @@ export class RequestReader implements FieldSink, HostParts {
         return missing;
       }
     }
-    const limits = this.#request.server.settings.headLimits;
+    const limits = this.#request.server.conf(headSlot).headLimits;
     if (name.state !== NAME.GOOD && (name.state === NAME.DOUBTFUL || !limits.underscoresInHeaders) && limits.ignoreInvalidHeaders) {
       this.#request.log(INFO, `client sent invalid header: "${name.text}"`);
       return 0;

@@ -1,4 +1,5 @@
 import { DEBUG } from '../../../shared/log/level.js';
+import { clientSlot } from './client-settings.js';
 import type { Request } from './request.js';
 
 // Lines of level debug of the engine itself. A caller asks `r.debugging`, which compares integers, before it calls one of these.
@@ -25,7 +26,7 @@ export function logTest(r: Request, kind: string, name: string): void {
 export function logLocation(r: Request): void {
   const { kind, name } = r.location.info;
   r.log(DEBUG, `using configuration "${kind === 'nameless' || kind === 'root' ? '*' : kind === 'exact' ? '=' : ''}${name}"`);
-  r.log(DEBUG, `http cl:${r.contentLength} max:${r.location.settings.clientMaxBodySize}`);
+  r.log(DEBUG, `http cl:${r.contentLength} max:${r.location.conf(clientSlot).clientMaxBodySize}`);
 }
 
 /** Writes the lines that say, at level debug, what a client asked for. Called only where they are wanted. */

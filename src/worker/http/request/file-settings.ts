@@ -1,5 +1,6 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { FileInfo } from '../../files/file-info.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import type { Request } from './request.js';
 
 /** Which symbolic links in a file's path are refused. */
@@ -36,4 +37,8 @@ export interface FileSettings {
   /** How much of a large file is read at a time, and how much for a client that takes it quickly. */
   readSize: number;
   maxReadSize: number;
+  /** How much of a subrequest's response is kept in memory where it is wanted there. */
+  subrequestOutputBufferSize: number;
 }
+
+export const fileSlot = new LocationSlot<Readonly<FileSettings>>();

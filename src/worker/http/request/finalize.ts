@@ -3,8 +3,11 @@ import { RingError } from '../../../shared/net/uring/memory.js';
 import { lineOf } from '../../../shared/text/error-text.js';
 import { DECLINED, DONE, FAILED, type Result } from '../../task/codes.js';
 import { ups } from '../syntax/ups.js';
+import { clientSlot } from './client-settings.js';
 import { CLIENT_CLOSED_REQUEST, CLOSE } from './codes.js';
 import { logFinalize, logUri } from './debug-lines.js';
+import { documentSlot } from './document-settings.js';
+import { errorPageSlot } from './error-page.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';
 import { postActionSlot } from './post-action.js';
@@ -116,14 +119,14 @@ function startPostAction(r: Request): boolean {
 }
 
 function wantsErrorPage(r: Request, code: number): boolean {
-  return !r.errorPage && r.location.settings.errorPages.some((page) => page.status === code);
+  return !r.errorPage && r.location.conf(errorPageSlot).errorPages.some((page) => page.status === code);
 }
 
 function finishSubrequest(r: Request): void {
   if (r.debugging) {
     logUri(r.parent!, 'http wake parent request:');
   }
-  if (r.location.settings.logSubrequest) {
+  if (r.location.conf(documentSlot).logSubrequest) {
     logRequest(r);
   }
   r.finished = true;
@@ -233,7 +236,7 @@ function giveUp(r: Request, code: number, atOnce: boolean): void {
   }
   main.bytesSent = Math.max(0, main.bytesSent - main.clientExchange.unsent(main));
   endRequest(main);
-  main.clientExchange.terminate(main, main.timedOut && main.location.settings.resetTimedoutConnection);
+  main.clientExchange.terminate(main, main.timedOut && main.location.conf(clientSlot).resetTimedoutConnection);
 }
 
 function endRequest(r: Request): void {

@@ -3,7 +3,9 @@ import type { Result } from '../../task/codes.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { METHOD } from '../syntax/method.js';
 import { escapeUri } from '../syntax/uri-escape.js';
+import { clientSlot } from './client-settings.js';
 import { logLocation, logTest } from './debug-lines.js';
+import { documentSlot } from './document-settings.js';
 import { explain } from './error-reason.js';
 import type { LocationRuntime } from './http-runtime.js';
 import type { LocationTree } from './location-tree.js';
@@ -18,7 +20,7 @@ export function enterLocation(r: Request, location: LocationRuntime): void {
   const inside = except !== undefined && (r.methodBit & except.allowed) === 0 ? except.inside : location;
   r.location = inside;
   if (r === r.main) {
-    const settings = inside.settings;
+    const settings = inside.conf(clientSlot);
     if (r.keepalive) {
       if (settings.keepaliveTimeout === 0 || r.connection.requests >= settings.keepaliveRequests) {
         r.keepalive = false;
@@ -66,7 +68,7 @@ export function findConfig(r: Request): boolean {
   if (r.trace !== null && found !== REDIRECT) {
     traceLocation(r);
   }
-  if (!r.internal && location.settings.internal) {
+  if (!r.internal && location.conf(documentSlot).internal) {
     if (r.http.explains) {
       explain(r, `location "${location.info.name}" is internal`);
     }
@@ -75,7 +77,7 @@ export function findConfig(r: Request): boolean {
     return false;
   }
   enterLocation(r, location);
-  const max = r.location.settings.clientMaxBodySize;
+  const max = r.location.conf(clientSlot).clientMaxBodySize;
   if (r.contentLength !== -1 && !r.discardingBody && max !== 0 && max < r.contentLength) {
     r.log(ERROR, `client intended to send too large body: ${r.contentLength} bytes`);
     if (r.trace !== null) {

@@ -1,7 +1,6 @@
 import type { Block } from '../../../shared/config/block.js';
 import type { Scope } from '../../../shared/config/define.js';
 import type { Logger } from '../../../shared/log/error-log.js';
-import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { VariableTable } from '../../../shared/value/variables.js';
 import { peerKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meter, Meters } from '../../../shared/zone/meters.js';
@@ -10,76 +9,46 @@ import { HotFiles } from '../../files/hot-files.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { Result } from '../../task/codes.js';
 import { type ProtocolRuntime, reportVariables } from '../../task/protocol-runtime.js';
+import { type LocationSlot, NO_SETTINGS, type ServerSlot, withSettings } from '../../task/settings-slot.js';
 import { FairShare } from '../../time/fair-share.js';
-import type { HeadLimits } from '../syntax/head-parser.js';
 import type { ListenerRuntime } from './address-runtime.js';
 import type { BodyFilter, HeaderFilter } from './body-stage.js';
 import type { LocationInfo } from './location-info.js';
-import { LocationSettings } from './location-settings.js';
-import type { LocationSlot } from './location-slot.js';
-import type { LocationTree } from './location-tree.js';
+import { LocationTree } from './location-tree.js';
 import type { PhaseHandler } from './phase-handler.js';
 import type { Request } from './request.js';
 import type { Tracer } from './trace.js';
 
-/** The settings of a `server {}` that the engine itself reads; filled by the `server` and `client` modules. */
-export interface ServerSettings {
-  headLimits: HeadLimits;
-  /** Milliseconds. */
-  clientHeaderTimeout: number;
-  serverName: string;
-  /** Requests without TLS are sent to this port; 0 for none. */
-  httpsPort: number;
-  /** The `Alt-Svc` of responses over TLS; empty for none. */
-  alternative: string;
-  /** `client_body_early_read`: a request's body is read before its phases begin if one of these is true. */
-  bodyEarlyRead: readonly ComplexValue<Request>[];
-  /** HTTP/2 is spoken with clients that ask for it. */
-  http2: boolean;
-  /** How many requests of one HTTP/2 connection are served at a time. */
-  http2MaxConcurrentStreams: number;
-  /** How much of a body may come on an HTTP/2 stream before somebody reads it, in bytes. */
-  http2BodyPrereadSize: number;
-  /** What QUIC does for addresses whose default server this is. */
-  quic: QuicServerSettings;
-  /** HTTP/3 is spoken, and HTTP/0.9 over QUIC, with clients that ask for it. */
-  http3: boolean;
-  http3Hq: boolean;
-  /** How many requests of one HTTP/3 connection are served at a time. */
-  http3MaxConcurrentStreams: number;
-  /** How many bytes are kept of each stream in either direction. */
-  http3StreamBufferSize: number;
-}
-
-/** The settings of `quic_*`. */
-export interface QuicServerSettings {
-  readonly retry: boolean;
-  readonly segments: boolean;
-  /** A secret, a character for a byte; undefined for one of the server's own. */
-  readonly hostKey: string | undefined;
-  /** So many connection IDs of a client are kept. */
-  readonly idLimit: number;
-}
-
 /** Shared by the many servers and locations that have nothing of a sort. */
 const NO_LOCATIONS: ReadonlyMap<string, LocationRuntime> = new Map();
+const NO_TREE = new LocationTree([]);
 const NONE: readonly never[] = [];
 
 /** A `server {}` as it runs. */
 export class ServerRuntime {
-  readonly settings = {} as ServerSettings;
+  /** The settings that modules have here, by the index of their slots. */
+  confs: readonly unknown[] = NO_SETTINGS;
   /** Settings and handlers in force outside all locations. */
-  root!: LocationRuntime;
-  locations!: LocationTree;
+  readonly root: LocationRuntime;
+  locations: LocationTree = NO_TREE;
   named: ReadonlyMap<string, LocationRuntime> = NO_LOCATIONS;
-  /** Set by the ssl module: what a TLS listener needs of this server. */
-  tls: unknown;
   /** Counts its requests; null: they are not counted. */
   zone: Meter | null = null;
   readonly http: HttpRuntime;
 
-  constructor(http: HttpRuntime) {
+  constructor(http: HttpRuntime, info: LocationInfo) {
     this.http = http;
+    this.root = new LocationRuntime(info, this, undefined);
+  }
+
+  /** The settings that a module has here. */
+  conf<C>(slot: ServerSlot<C>): C {
+    return this.confs[slot.index] as C;
+  }
+
+  /** Puts in what was made for this server alone. */
+  put<C>(slot: ServerSlot<C>, settings: NoInfer<C>): void {
+    this.confs = withSettings(this.confs, slot, settings);
   }
 
   get meters(): Meters | null {
@@ -107,10 +76,9 @@ export class LocationRuntime {
   children: LocationTree | undefined;
   /** The `limit_except` or `if` blocks inside, in order; directives find theirs by block. */
   readonly nameless: LocationRuntime[] = [];
-  log!: Logger;
-  readonly settings = new LocationSettings();
-  /** The settings of the modules that have a slot, by its index; one list for locations that have the same. */
-  confs: readonly object[] = NONE;
+  log: Logger;
+  /** The settings that modules have here, by the index of their slots; one list for locations that have the same. */
+  confs: readonly unknown[] = NO_SETTINGS;
   postRead: readonly PhaseHandler[] = NONE;
   serverRewrite: readonly PhaseHandler[] = NONE;
   rewrite: readonly PhaseHandler[] = NONE;
@@ -130,11 +98,17 @@ export class LocationRuntime {
     this.info = info;
     this.server = server;
     this.parent = parent;
+    this.log = server.http.env.log;
   }
 
   /** The settings that a module has here. */
-  conf<C extends object>(slot: LocationSlot<C>): Readonly<C> {
+  conf<C>(slot: LocationSlot<C>): C {
     return this.confs[slot.index] as C;
+  }
+
+  /** Puts in what was made for this location alone. */
+  put<C>(slot: LocationSlot<C>, settings: NoInfer<C>): void {
+    this.confs = withSettings(this.confs, slot, settings);
   }
 }
 

@@ -2,11 +2,12 @@ import { ALERT, ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Result } from '../../task/codes.js';
 import { climbs, ups } from '../syntax/ups.js';
+import { documentSlot } from './document-settings.js';
 import type { Request } from './request.js';
 
 /** The `root` or `alias` of the request's location as a full path. */
 export function documentRoot(r: Request): string {
-  const root = r.location.settings.root;
+  const root = r.location.conf(documentSlot).root;
   if (root.constant !== undefined) {
     return root.constant;
   }
@@ -20,7 +21,7 @@ export const climbsByVariables = (value: ComplexValue<Request>, path: string): b
 
 /** What of the URI follows the `root` or `alias`. */
 function tail(r: Request): string {
-  const { alias } = r.location.settings;
+  const { alias } = r.location.conf(documentSlot);
   if (alias === 0) {
     return r.uri;
   }
@@ -31,13 +32,13 @@ function tail(r: Request): string {
 }
 
 function refuse(r: Request): undefined {
-  const { alias } = r.location.settings;
+  const { alias } = r.location.conf(documentSlot);
   r.log(ERROR, `"${r.uri}" leads out of the ${alias === 0 ? 'root' : 'alias'} of location "${r.location.info.name}"`);
 }
 
 /** As {@link documentRoot}, for what is about to map a URI; undefined, with a log line, where that cannot be done. */
 export function rootPath(r: Request): string | undefined {
-  const settings = r.location.settings;
+  const settings = r.location.conf(documentSlot);
   if (settings.alias !== 0 && !r.validLocation) {
     r.log(ALERT, `"alias" cannot be used in location "${r.location.info.name}" where URI was rewritten`);
     return undefined;
@@ -62,12 +63,12 @@ export function mapPath(r: Request): string | undefined {
 
 /** The status for a request that has no path, as {@link mapPath} and {@link rootPath} say. */
 export function noPath(r: Request): Result {
-  return r.location.settings.alias !== 0 && !r.validLocation ? 500 : 404;
+  return r.location.conf(documentSlot).alias !== 0 && !r.validLocation ? 500 : 404;
 }
 
 /** Tells, with a log line, that a request's file would lie beside the root or alias, to those who have others open it. */
 export function leavesRoot(r: Request): boolean {
-  const { root } = r.location.settings;
+  const { root } = r.location.conf(documentSlot);
   if (!climbs(tail(r), r.uriUps) && (root.constant !== undefined || !climbsByVariables(root, root.eval(r)))) {
     return false;
   }

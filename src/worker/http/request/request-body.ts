@@ -5,6 +5,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import { Gathered } from '../../bytes/gathered.js';
 import type { Result, Status } from '../../task/codes.js';
 import type { BodySink } from './client-exchange.js';
+import { clientSlot } from './client-settings.js';
 import type { Request } from './request.js';
 import { openTempFile, type TempFile } from './temp-file.js';
 
@@ -116,7 +117,7 @@ export function giveBodyAway(r: Request, came = -1): void {
  * told. Over HTTP/1, `announced` is the chunk at hand, since the reader stops before one that is too long.
  */
 export function exceedsLimit(r: Request, had: number, announced: number): boolean {
-  const { clientMaxBodySize } = r.location.settings;
+  const { clientMaxBodySize } = r.location.conf(clientSlot);
   if (clientMaxBodySize === 0 || had + announced <= clientMaxBodySize) {
     return false;
   }
@@ -157,7 +158,7 @@ class BodyCollector implements BodySink {
     this.#r = r;
     this.#body = body;
     this.#then = then;
-    const { clientBodyInFileOnly, clientBodyBufferSize } = r.location.settings;
+    const { clientBodyInFileOnly, clientBodyBufferSize } = r.location.conf(clientSlot);
     this.#told = r.requestBodyInFileOnly ? undefined : clientBodyInFileOnly === 'off' ? WARN : NOTICE;
     if (clientBodyInFileOnly !== 'off') {
       r.requestBodyInFileOnly = true;
@@ -172,7 +173,7 @@ class BodyCollector implements BodySink {
       this.fail(413, end - start);
       return false;
     }
-    const settings = this.#r.location.settings;
+    const settings = this.#r.location.conf(clientSlot);
     const held = body.bytes.length + end - start;
     if (body.file === undefined) {
       if (held <= this.#memory && !this.#r.requestBodyInFileOnly) {
@@ -192,7 +193,7 @@ class BodyCollector implements BodySink {
 
   #openFile(): boolean {
     const r = this.#r;
-    const settings = r.location.settings;
+    const settings = r.location.conf(clientSlot);
     let file: TempFile;
     try {
       file = openTempFile(settings.clientBodyTempPath);

@@ -15,6 +15,7 @@ import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http-runtime
 import type { PhaseHandler } from './phase-handler.js';
 import type { RequestBody } from './request-body.js';
 import type { RequestTrace } from './request-trace.js';
+import { nameSlot } from './server-names.js';
 import type { Trace } from './trace.js';
 import type { UpstreamWork } from './upstream-work.js';
 
@@ -258,7 +259,7 @@ export class Request implements ClientTask {
     return {
       action: main.logged ? 'logging request' : main.clientExchange.action,
       client: this.connection.remoteAddress || undefined,
-      server: this.server.settings.serverName,
+      server: this.server.conf(nameSlot).serverName,
       request: main.line === '' ? undefined : main.line,
       subrequest: this === main ? undefined : this.uri,
       upstream: this.upstream?.logText(),

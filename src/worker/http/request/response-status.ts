@@ -3,6 +3,8 @@ import { EMPTY } from '../../bytes/empty.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 import { HeaderSlot } from '../syntax/header-names.js';
 import { HTTP_10 } from '../syntax/request-line.js';
+import { documentSlot } from './document-settings.js';
+import { errorPageSlot } from './error-page.js';
 import type { Request } from './request.js';
 
 const reasons: Readonly<Record<number, string>> = {
@@ -70,9 +72,12 @@ const pages = new Map<string, Buffer>();
  * padded for them (nginx: ngx_http_send_special_response).
  */
 export function errorPageBody(status: number, r: Request): Buffer {
-  const server = r.location.settings.serverTokens.eval(r);
+  const server = r.location.conf(documentSlot).serverTokens.eval(r);
   const padded =
-    status >= 400 && r.location.settings.msiePadding && r.httpVersion >= HTTP_10 && needsPadding(r.head.known(HeaderSlot.userAgent));
+    status >= 400 &&
+    r.location.conf(errorPageSlot).msiePadding &&
+    r.httpVersion >= HTTP_10 &&
+    needsPadding(r.head.known(HeaderSlot.userAgent));
   const key = `${padded ? '+' : '-'}${status}${server}`;
   let page = pages.get(key);
   if (page === undefined) {

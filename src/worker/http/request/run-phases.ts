@@ -4,6 +4,7 @@ import { enter, leave } from '../../task/at-work.js';
 import { AGAIN, DECLINED, DONE, OK, type Result } from '../../task/codes.js';
 import { endsWithClient, unwatchClient, watchClient } from './client-gone.js';
 import { logHead, logPhase } from './debug-lines.js';
+import { documentSlot } from './document-settings.js';
 import { findConfig } from './find-config.js';
 import { mapPath } from './map-path.js';
 import type { PhaseHandler } from './phase-handler.js';
@@ -166,7 +167,7 @@ function advance(r: Request, code: Result): boolean {
       }
       break;
     case PhaseStep.ACCESS:
-      if (r.location.settings.satisfy === 'all') {
+      if (r.location.conf(documentSlot).satisfy === 'all') {
         if (code === OK) {
           r.step++;
           return true;
@@ -206,7 +207,7 @@ const wantsCredentials = (code: number): boolean => code === 401 || code === 407
 /** Answers 401 or 407, after `auth_delay`, which makes guessing passwords slow. nginx: ngx_http_core_auth_delay. */
 function refuse(r: Request, code: Result): void {
   r.accessCode = 0;
-  const delay = r.location.settings.authDelay;
+  const delay = r.location.conf(documentSlot).authDelay;
   if (delay === 0) {
     r.finalize(code);
     return;

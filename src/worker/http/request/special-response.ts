@@ -5,6 +5,7 @@ import { METHOD } from '../syntax/method.js';
 import { ups } from '../syntax/ups.js';
 import { escapeUri } from '../syntax/uri-escape.js';
 import type { ErrorPage } from './error-page.js';
+import { errorPageSlot } from './error-page.js';
 import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation, splitArgs } from './internal-redirect.js';
 import { locationText } from './line-text.js';
@@ -34,7 +35,7 @@ export function specialResponse(r: Request, status: number): Result {
     r.lingeringClose = false;
   }
   r.out.contentType = '';
-  const settings = r.location.settings;
+  const settings = r.location.conf(errorPageSlot);
   if (!r.errorPage && settings.errorPages.length > 0 && r.uriChanges !== 0) {
     if (!settings.recursiveErrorPages) {
       r.errorPage = true;
@@ -95,7 +96,7 @@ function sendErrorPage(r: Request, page: ErrorPage): Result {
 }
 
 function wantsRefresh(r: Request): boolean {
-  const agent = r.location.settings.msieRefresh ? r.header('user-agent') : undefined;
+  const agent = r.location.conf(errorPageSlot).msieRefresh ? r.header('user-agent') : undefined;
   return agent !== undefined && (browserFlags(agent) & BROWSER.MSIE) !== 0;
 }
 

@@ -1,5 +1,6 @@
 import { DEBUG, ERROR } from '../../../shared/log/level.js';
 import type { Status } from '../../task/codes.js';
+import { clientSlot, headSlot } from './client-settings.js';
 import { firstTrue } from './predicates.js';
 import type { Request } from './request.js';
 import { discardBody, readBody } from './request-body.js';
@@ -14,7 +15,7 @@ export function startRequest(r: Request): void {
   if (tracer !== null) {
     tracer.begin(r);
   }
-  const { bodyEarlyRead } = r.server.settings;
+  const { bodyEarlyRead } = r.server.conf(headSlot);
   if (bodyEarlyRead.length === 0 || firstTrue(r, bodyEarlyRead) === undefined) {
     startPhases(r);
   } else {
@@ -33,7 +34,7 @@ function readEarly(r: Request): void {
   if (r.debugging) {
     r.log(DEBUG, 'http client request body early read');
   }
-  const max = r.location.settings.clientMaxBodySize;
+  const max = r.location.conf(clientSlot).clientMaxBodySize;
   if (max !== 0 && max < r.contentLength) {
     r.log(ERROR, `client intended to send too large body: ${r.contentLength} bytes`);
     r.expectTested = true;

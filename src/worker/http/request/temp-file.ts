@@ -5,7 +5,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import { network } from '../../net/engine/network.js';
 import type { FileTaker } from '../../net/file-reads.js';
 import { enter, leave, type Work } from '../../task/at-work.js';
-import type { TempPath } from './location-settings.js';
+import type { TempPath } from './client-settings.js';
 
 /** Who has something of a temporary file read. */
 export interface TempFileTaker {

@@ -11,7 +11,7 @@ export function chooseServer(r: Request, host: string, negotiated: string | unde
   let found = address.find(host, r);
   if (negotiated !== undefined && negotiated !== host) {
     found ??= address.defaultServer;
-    if (asksForCertificates(found.tls)) {
+    if (asksForCertificates(found)) {
       r.log(INFO, 'client attempted to request the server name different from the one that was negotiated');
       return 421;
     }

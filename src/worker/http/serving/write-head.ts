@@ -1,7 +1,8 @@
 import { currentHttpDate, httpDate } from '../../text/http-date.js';
 import { gzipSlot } from '../headers/accept-gzip.js';
+import { documentSlot } from '../request/document-settings.js';
 import type { Request } from '../request/request.js';
-import { absoluteLocation } from './absolute-location.js';
+import { absoluteLocation, redirectSlot } from './absolute-location.js';
 
 /** Puts a response head into the form of one version of HTTP; {@link writeHead} says what stands in it, and calls in that order. */
 export interface HeadEncoder {
@@ -23,8 +24,7 @@ export interface HeadEncoder {
  */
 export function writeHead(r: Request, status: number, to: HeadEncoder): void {
   const out = r.out;
-  const settings = r.location.settings;
-  const server = out.server === undefined && !out.omitServer ? settings.serverTokens.eval(r) : '';
+  const server = out.server === undefined && !out.omitServer ? r.location.conf(documentSlot).serverTokens.eval(r) : '';
   const date = out.date === undefined && !out.omitDate ? currentHttpDate() : '';
   to.begin(r, status, server, date, out.contentTypeLine);
   if (out.contentLength >= 0) {
@@ -34,7 +34,7 @@ export function writeHead(r: Request, status: number, to: HeadEncoder): void {
     to.lastModified(out.lastModifiedDate ?? httpDate(out.lastModified * 1000));
   }
   const redirect = out.locationHeader;
-  const completed = redirect !== undefined && redirect.value.charCodeAt(0) === 47 && settings.absoluteRedirect;
+  const completed = redirect !== undefined && redirect.value.charCodeAt(0) === 47 && r.location.conf(redirectSlot).absoluteRedirect;
   if (completed) {
     // Logs show what was sent.
     redirect.value = absoluteLocation(r, redirect.value);

@@ -1,5 +1,6 @@
 import type { HttpRuntime } from '../request/http-runtime.js';
 import type { Request } from '../request/request.js';
+import { nameSlot } from '../request/server-names.js';
 import { Trace } from '../request/trace.js';
 
 /** Begins to note what the engine decides for a request, whose server is chosen. */
@@ -22,7 +23,7 @@ export function beginTrace(r: Request): Trace {
     'server',
     `${server} on ${listen}: ${how}`,
     { in: r.server.root },
-    { listen, host, name: r.server.settings.serverName, how },
+    { listen, host, name: r.server.conf(nameSlot).serverName, how },
   );
   return trace;
 }
@@ -30,7 +31,7 @@ export function beginTrace(r: Request): Trace {
 /** Which of the server's names the host is, and why the server was chosen. nginx: ngx_http_find_virtual_server. */
 function serverChoice(r: Request, host: string): { readonly name: string; readonly how: string } {
   const { address } = r.connection;
-  const own = r.server.settings.serverName;
+  const own = r.server.conf(nameSlot).serverName;
   const names = r.server.root.info.serverNames ?? [];
   if (address.single) {
     return { name: own, how: 'it is the only one there' };

@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import type { BodySink } from '../../http/request/client-exchange.js';
+import { clientSlot } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { discardBody, exceedsLimit, giveBodyAway, loseBody, type RequestBody, testExpect } from '../../http/request/request-body.js';
 import type { Result, Status } from '../../task/codes.js';
@@ -24,7 +25,7 @@ export class HandlerInput implements BodySink {
 
   constructor(r: Request) {
     this.#r = r;
-    this.room = r.location.settings.clientBodyBufferSize;
+    this.room = r.location.conf(clientSlot).clientBodyBufferSize;
   }
 
   /** There is no body. */

@@ -1,5 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { escapeUri, unescapeUri } from '../../http/syntax/uri-escape.js';
 import type { Result } from '../../task/codes.js';
@@ -88,7 +89,7 @@ function saysHost(sent: string, host: string): boolean {
 
 /** The URL of a request: its host is the one by which the server was chosen, its path the one by which the location was. */
 export function handlerUrl(r: Request): string {
-  const { serverName } = r.server.settings;
+  const { serverName } = r.server.conf(nameSlot);
   const host = r.head.host === '' ? (isPlainHost(serverName) ? serverName : 'localhost') : authorityOf(r);
   return `${r.connection.tls === undefined ? 'http' : 'https'}://${host}${handlerTarget(r)}`;
 }

@@ -2,10 +2,12 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { defaultLogPath } from '../../../shared/config/paths.js';
 import type { WorkerEnv } from '../../env.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 import { setAccessLog, setFormat, setOpenLogFileCache } from './directives.js';
 import { LogWriters } from './handler.js';
 import { COMBINED, type FormatSettings, type LogSettings } from './settings.js';
@@ -60,9 +62,9 @@ export const accessLogScope = defineSharedScope<LogSettings>({
   },
 });
 
-const writers = new WeakMap<ProtocolRuntime, LogWriters>();
+const writersOf = runtimePart<{ writers: LogWriters | undefined }>(() => ({ writers: undefined }));
 
-const rootOf = (r: ClientTask): string => (r as Request).location.settings.root.eval(r as Request);
+const rootOf = (r: ClientTask): string => (r as Request).location.conf(documentSlot).root.eval(r as Request);
 
 function install(
   conf: Readonly<FormatSettings>,
@@ -70,7 +72,7 @@ function install(
   env: WorkerEnv,
   root: (r: ClientTask) => string | undefined,
 ): void {
-  writers.set(runtime, new LogWriters(env, runtime, root));
+  writersOf(runtime).writers = new LogWriters(env, runtime, root);
   for (const [path, buffering] of conf.buffers) {
     env.logFiles.open(path).buffer(buffering);
   }
@@ -83,12 +85,12 @@ export const accessLogModule = defineModule({
   location: accessLogScope,
   installMain: (conf, http, env) => install(conf, http, env, rootOf),
   phases: {
-    log: (conf, _env, location) => writers.get(location.server.http)?.handler(conf),
+    log: (conf, _env, location) => writersOf(location.server.http).writers?.handler(conf),
   },
   stream: {
     installMain: (conf, stream, env) => install(conf, stream, env, () => undefined),
     phases: {
-      log: (conf, _env, server) => writers.get(server.stream)?.handler(conf),
+      log: (conf, _env, server) => writersOf(server.stream).writers?.handler(conf),
     },
   },
 });

@@ -5,6 +5,7 @@ import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js'
 import { ERROR } from '../../../shared/log/level.js';
 import { type AddressEntry, AddressMap } from '../../address/address-map.js';
 import { parseCidr } from '../../address/cidr.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import { explain } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
@@ -98,7 +99,7 @@ function check(r: Request, rules: AccessRules): Result {
   if (verdict.allows) {
     return OK;
   }
-  if (r.location.settings.satisfy === 'all') {
+  if (r.location.conf(documentSlot).satisfy === 'all') {
     r.log(ERROR, 'access forbidden by rule');
   }
   if (r.http.explains) {

@@ -2,10 +2,10 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { authKind } from '../../../shared/zone/meter-kinds.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { setKeyFile, setKeyZone } from '../../lookup/key-sources.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { checkKey, type KeySettings, keyName } from './checker.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LIMIT_EXCEPT;

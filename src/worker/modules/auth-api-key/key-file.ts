@@ -3,8 +3,9 @@ import { CRIT, ERROR, WARN } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import { ENOENT, type FileInfo } from '../../files/file-info.js';
 import { freshFile, whyMissing } from '../../http/files/open-file.js';
-import type { HttpRuntime } from '../../http/request/http-runtime.js';
+import { fileSlot } from '../../http/request/file-settings.js';
 import type { Request } from '../../http/request/request.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
 
 /** The names of those whom keys belong to, by the SHA-256 of a key in hexadecimal. */
 export type KeyNames = ReadonlyMap<string, string>;
@@ -13,7 +14,7 @@ export type KeyNames = ReadonlyMap<string, string>;
 const parsed = new WeakMap<FileInfo, KeyNames>();
 
 /** The same for files that are too large for that, by path: their names have no variables, so that there are as many as directives. */
-const large = new WeakMap<HttpRuntime, Map<string, { readonly identity: string; readonly names: KeyNames }>>();
+const largeOf = runtimePart(() => new Map<string, { readonly identity: string; readonly names: KeyNames }>());
 
 const HASH = /^[0-9a-f]{64}$/;
 /** How many bad lines of a file the log is told of. */
@@ -21,7 +22,7 @@ const MOST_TOLD = 10;
 
 /** Reads a file of keys as it is now; undefined when it cannot be read, which has been logged then. */
 export function readKeyFile(r: Request, path: string): KeyNames | undefined {
-  const info = freshFile(r, path, true, r.location.settings.files, undefined);
+  const info = freshFile(r, path, true, r.location.conf(fileSlot), undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {
     r.log(errno === ENOENT ? ERROR : CRIT, `open() "${path}" failed (${errnoText(errno)})`);
@@ -40,10 +41,7 @@ export function readKeyFile(r: Request, path: string): KeyNames | undefined {
 
 function readLarge(r: Request, path: string, { fd, identity }: FileInfo): KeyNames {
   try {
-    let files = large.get(r.http);
-    if (files === undefined) {
-      large.set(r.http, (files = new Map()));
-    }
+    const files = largeOf(r.http);
     let known = files.get(path);
     if (known?.identity !== identity) {
       known = { identity, names: parse(r, path, readFileSync(fd, 'latin1')) };

@@ -3,6 +3,7 @@ import { CRIT, ERROR } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import { ENOENT, type FileInfo } from '../../files/file-info.js';
 import { freshFile, whyMissing } from '../../http/files/open-file.js';
+import { fileSlot } from '../../http/request/file-settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { Status } from '../../task/codes.js';
 
@@ -16,7 +17,7 @@ const parsed = new WeakMap<FileInfo, ReadonlyMap<string, string>>();
  * it cannot be read, which has been logged then. nginx: ngx_http_auth_basic_handler.
  */
 export function readUsers(r: Request, path: string): ReadonlyMap<string, string> | Status {
-  const info = freshFile(r, path, true, r.location.settings.files, undefined);
+  const info = freshFile(r, path, true, r.location.conf(fileSlot), undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {
     r.log(errno === ENOENT ? ERROR : CRIT, `open() "${path}" failed (${errnoText(errno)})`);

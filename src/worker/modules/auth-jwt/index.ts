@@ -2,7 +2,6 @@ import { In } from '../../../shared/config/context.js';
 import { authKind } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { claimText, memberAt, memberNamed } from '../../jose/claims.js';
 import { josePackage } from '../../jose/jose-package.js';
@@ -12,6 +11,8 @@ import { isScriptSubrequest } from '../../js/script-subrequest.js';
 import { variableName } from '../../lookup/variable-name.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED } from '../../task/codes.js';
+import { runtimePart } from '../../task/protocol-runtime.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { JwtChecker, tokenText } from './checker.js';
 import { FileSource } from './file-source.js';
 import { RequestSource } from './request-source.js';
@@ -20,8 +21,10 @@ import { UrlSource } from './url-source.js';
 
 const slot = new LocationSlot<JwtSettings>();
 
+const checkerSlot = new LocationSlot<JwtChecker | undefined>();
+
 /** By the settings, which locations share that say nothing of their own. */
-const checkers = new WeakMap<Readonly<JwtSettings>, JwtChecker>();
+const checkersOf = runtimePart(() => new Map<Readonly<JwtSettings>, JwtChecker>());
 
 /** What checks the tokens of a location, made with the first that has these settings. */
 function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: LocationRuntime): JwtChecker | undefined {
@@ -29,6 +32,7 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
   if (asked === undefined || asked.realm.constant === 'off') {
     return undefined;
   }
+  const checkers = checkersOf(location.server.http);
   let checker = checkers.get(conf);
   if (checker === undefined) {
     if (conf.type !== 'signed') {
@@ -43,10 +47,11 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
     checker = new JwtChecker(conf, asked, sources, env.zones.counters.meters.meter(authKind, 'auth_jwt'));
     checkers.set(conf, checker);
   }
+  location.put(checkerSlot, checker);
   return checker;
 }
 
-const checkerAt = (location: LocationRuntime): JwtChecker | undefined => checkers.get(location.conf(slot));
+const checkerAt = (location: LocationRuntime): JwtChecker | undefined => location.conf(checkerSlot);
 const textOf = (r: Request): TokenText | undefined => tokenText(r, checkerAt) ?? sessionText(r);
 
 /** The only token that is read without a check here: `auth_oidc` has checked it. */

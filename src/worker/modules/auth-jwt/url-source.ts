@@ -6,13 +6,14 @@ import type { KeySet } from '../../jose/key-set.js';
 import { RemoteKeySet } from '../../jwks/remote-key-set.js';
 import { trustedFetch } from '../../jwks/trusted-fetch.js';
 import type { Status } from '../../task/codes.js';
+import { resolverSlot } from '../../task/resolver-slot.js';
 import type { KeySource } from './key-source.js';
 import type { KeyUrl } from './settings.js';
 
 /** The sets of a worker, which locations share that have the same URL. */
 const remotes = new WeakMap<WorkerEnv, Map<string, RemoteKeySet>>();
 
-function remoteOf({ url, refresh, trustedCertificate, zone }: KeyUrl, env: WorkerEnv, { settings }: LocationRuntime): RemoteKeySet {
+function remoteOf({ url, refresh, trustedCertificate, zone }: KeyUrl, env: WorkerEnv, location: LocationRuntime): RemoteKeySet {
   let known = remotes.get(env);
   if (known === undefined) {
     remotes.set(env, (known = new Map()));
@@ -20,7 +21,7 @@ function remoteOf({ url, refresh, trustedCertificate, zone }: KeyUrl, env: Worke
   const key = JSON.stringify([url, refresh, trustedCertificate]);
   let remote = known.get(key);
   if (remote === undefined) {
-    const { resolver, resolverTimeout } = settings;
+    const { resolver, resolverTimeout } = location.conf(resolverSlot);
     const made = new RemoteKeySet(
       url,
       refresh,

@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Lru } from '../../../shared/collection/lru.js';
 import { cookieValue } from '../../http/headers/cookie.js';
+import { headSlot } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import type { KeyvalZone } from '../../lookup/keyval-zone.js';
 import { cookieNamed, setCookie } from './cookies.js';
@@ -60,7 +61,7 @@ export class CookieSessions implements SessionStore {
       return;
     }
     // The browser sends all its cookies in one line.
-    const room = r.server.settings.headLimits.largeBufferSize - OTHERS;
+    const room = r.server.conf(headSlot).headLimits.largeBufferSize - OTHERS;
     if (text.length > Math.min(room, CHUNK * MAX_CHUNKS)) {
       done(`the session has ${text.length} characters, too many for cookies that fit into "large_client_header_buffers"`);
       return;

@@ -6,13 +6,14 @@ import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
 import { DECLINED, OK, type Result } from '../../task/codes.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { tell } from './answer.js';
 import { loginFor, loginOf } from './cookies.js';
 import { type Providers, providersOf } from './endpoints.js';
@@ -121,7 +122,7 @@ function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Res
   const session = provider.sessions.find(r);
   if (session === undefined) {
     // Where one of several is enough, the others are asked first: nobody is led away who may come in.
-    return r.location.settings.satisfy === 'any' ? DECLINED : askForLogin(r, provider);
+    return r.location.conf(documentSlot).satisfy === 'any' ? DECLINED : askForLogin(r, provider);
   }
   loginFor(r).session = session;
   provider.meter.count(LOGIN.requests);
@@ -136,7 +137,7 @@ function handle(r: Request, conf: Readonly<Settings>, providers: Providers): Res
 
 /** Runs behind all others: with `satisfy any`, nobody has let the request in. */
 function handleLast(r: Request, conf: Readonly<Settings>, providers: Providers): Result {
-  const provider = r.location.settings.satisfy === 'any' ? providerFor(r, conf, providers) : undefined;
+  const provider = r.location.conf(documentSlot).satisfy === 'any' ? providerFor(r, conf, providers) : undefined;
   return typeof provider === 'object' ? askForLogin(r, provider) : DECLINED;
 }
 

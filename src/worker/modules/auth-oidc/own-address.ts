@@ -1,4 +1,5 @@
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import type { ProviderSettings } from './settings.js';
 
 /** The longest address that a browser is led back to after a login, in characters. */
@@ -14,7 +15,7 @@ export function ownOrigin(r: Request, { redirectUri }: ProviderSettings): string
     return /^https:\/\/[^/?]*/i.exec(redirectUri)![0];
   }
   const { host, port } = r.head;
-  const name = host || r.server.settings.serverName || r.connection.localAddress;
+  const name = host || r.server.conf(nameSlot).serverName || r.connection.localAddress;
   return `${r.connection.tls === undefined ? 'http' : 'https'}://${name}${port === 0 ? '' : `:${port}`}`;
 }
 

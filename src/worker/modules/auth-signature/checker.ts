@@ -3,6 +3,7 @@ import { ERROR, INFO } from '../../../shared/log/level.js';
 import { AUTH } from '../../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { asksProxy } from '../../http/headers/basic-credentials.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { lineText } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
@@ -184,7 +185,7 @@ function refuse(r: Request, conf: Readonly<SignatureSettings>, realm: string, re
     return 407;
   }
   r.out.adopt('wwwAuthenticate', 'WWW-Authenticate', challenge);
-  if (r.location.settings.satisfy === 'all') {
+  if (r.location.conf(documentSlot).satisfy === 'all') {
     r.out.add('Accept-Signature', wanted(conf));
   }
   return 401;

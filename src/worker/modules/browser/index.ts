@@ -1,10 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import type { Request } from '../../http/request/request.js';
 import { BROWSER, browserFlags } from '../../http/syntax/browser.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope } from '../../module.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { isModern, MODERN_BROWSERS, type ModernBrowser, parseVersion, UNREACHABLE } from './modern.js';
 
 /** Which browsers count as modern. nginx: ngx_http_browser_conf_t. */

@@ -6,11 +6,11 @@ import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, predicates, size } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
-import type { LocationSettings, TempPath } from '../../http/request/location-settings.js';
+import { type ClientSettings, clientSlot, type HeadSettings, headSlot, type TempPath } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineScope, made } from '../../module.js';
 
-interface HeadSettings {
+interface HeadConf {
   clientHeaderBufferSize: number;
   largeBuffers: { readonly number: number; readonly size: number };
   clientHeaderTimeout: number;
@@ -24,7 +24,7 @@ interface HeadSettings {
 const HTTP_SERVER = In.HTTP | In.SERVER;
 const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
 
-const head = defineScope<HeadSettings>({
+const head = defineScope<HeadConf>({
   fields: {
     clientHeaderBufferSize: inherit(1024),
     largeBuffers: inherit<{ readonly number: number; readonly size: number }>({ number: 4, size: 8192 }),
@@ -64,30 +64,7 @@ function poolSize(block: Block): number {
   return 512;
 }
 
-type BodySettings = Pick<
-  LocationSettings,
-  | 'clientMaxBodySize'
-  | 'clientBodyBufferSize'
-  | 'clientBodyTimeout'
-  | 'clientBodyTempPath'
-  | 'clientBodyInFileOnly'
-  | 'clientBodyInSingleBuffer'
-  | 'sendTimeout'
-  | 'keepaliveTimeout'
-  | 'keepaliveHeader'
-  | 'keepaliveRequests'
-  | 'keepaliveTime'
-  | 'keepaliveMinTimeout'
-  | 'keepaliveDisable'
-  | 'lingeringClose'
-  | 'lingeringTime'
-  | 'lingeringTimeout'
-  | 'resetTimedoutConnection'
-  | 'chunkedTransferEncoding'
-  | 'tcpNodelay'
->;
-
-const body = defineScope<BodySettings>({
+const body = defineScope<ClientSettings>({
   fields: {
     clientMaxBodySize: inherit(1024 * 1024),
     clientBodyBufferSize: inherit(16 * 1024),
@@ -181,25 +158,26 @@ export const clientModule = defineModule({
   name: 'client',
   server: head,
   location: body,
-  installServer(conf, server) {
-    server.settings.clientHeaderTimeout = conf.clientHeaderTimeout;
-    server.settings.bodyEarlyRead = conf.bodyEarlyRead;
-    server.settings.headLimits = {
-      headerBufferSize: conf.clientHeaderBufferSize,
-      largeBufferCount: conf.largeBuffers.number,
-      largeBufferSize: conf.largeBuffers.size,
-      maxHeaders: conf.maxHeaders,
-      ignoreInvalidHeaders: conf.ignoreInvalidHeaders,
-      underscoresInHeaders: conf.underscoresInHeaders,
-      mergeSlashes: conf.mergeSlashes,
-      allowConnect: false,
-    };
-  },
-  installLocation(conf, location, env) {
-    Object.assign(location.settings, conf);
-    // Two seconds by default, so that a reload cuts no connection as its next request arrives.
-    if (conf.keepaliveMinTimeout === -1) {
-      location.settings.keepaliveMinTimeout = env.compatible ? 0 : 2000;
-    }
-  },
+  serverSlot: made(
+    headSlot,
+    (conf: Readonly<HeadConf>): HeadSettings => ({
+      headLimits: {
+        headerBufferSize: conf.clientHeaderBufferSize,
+        largeBufferCount: conf.largeBuffers.number,
+        largeBufferSize: conf.largeBuffers.size,
+        maxHeaders: conf.maxHeaders,
+        ignoreInvalidHeaders: conf.ignoreInvalidHeaders,
+        underscoresInHeaders: conf.underscoresInHeaders,
+        mergeSlashes: conf.mergeSlashes,
+        allowConnect: false,
+      },
+      clientHeaderTimeout: conf.clientHeaderTimeout,
+      bodyEarlyRead: conf.bodyEarlyRead,
+    }),
+  ),
+  // Two seconds by default, so that a reload cuts no connection as its next request arrives.
+  slot: made(clientSlot, (conf: Readonly<ClientSettings>, env) => ({
+    ...conf,
+    keepaliveMinTimeout: conf.keepaliveMinTimeout !== -1 ? conf.keepaliveMinTimeout : env.compatible ? 0 : 2000,
+  })),
 });

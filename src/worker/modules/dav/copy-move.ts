@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, type Stats } from 'node:fs';
 import { fsPath } from '../../../shared/files/fs-path.js';
 import { ERROR } from '../../../shared/log/level.js';
 import { errnoCode, errnoText } from '../../../shared/system/errno.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -71,7 +72,7 @@ function checkRequest(r: Request, given: string, uri: string): Result {
     r.log(ERROR, `both URI "${r.uri}" and "Destination" URI "${given}" should be either collections or non-collections`);
     return 409;
   }
-  if (uri.length < r.location.settings.alias) {
+  if (uri.length < r.location.conf(documentSlot).alias) {
     return invalid(r, given);
   }
   const depth = depthOf(r, INFINITE);

@@ -3,6 +3,7 @@ import { fsPath } from '../../../shared/files/fs-path.js';
 import { CRIT, ERROR } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import { testFile } from '../../http/files/open-file.js';
+import { clientSlot } from '../../http/request/client-settings.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
@@ -85,7 +86,7 @@ function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean 
 /** The file for a body that is not in one, because it is empty or was read before. It is closed with the request. */
 function ownFile(r: Request): TempFile | undefined {
   try {
-    const file = openTempFile(r.location.settings.clientBodyTempPath);
+    const file = openTempFile(r.location.conf(clientSlot).clientBodyTempPath);
     r.onFinish(() => {
       file.close();
       try {

@@ -7,30 +7,14 @@ import { CRIT } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { constantValue } from '../../../shared/value/complex.js';
+import { type DocumentSettings, documentSlot } from '../../http/request/document-settings.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
-import type { LocationSettings } from '../../http/request/location-settings.js';
 import { documentRoot, mapPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope, type Variable } from '../../module.js';
 import { SERVER_NAME, SERVER_VERSION } from '../../version.js';
 
 const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
-
-type Settings = Pick<
-  LocationSettings,
-  | 'root'
-  | 'alias'
-  | 'types'
-  | 'defaultType'
-  | 'etag'
-  | 'ifModifiedSince'
-  | 'internal'
-  | 'satisfy'
-  | 'authDelay'
-  | 'logNotFound'
-  | 'logSubrequest'
-  | 'serverTokens'
->;
 
 /** What is there without a `types` block. nginx: ngx_http_core_default_types. */
 const DEFAULT_TYPES: ReadonlyMap<string, string> = new Map([
@@ -45,7 +29,7 @@ const DEFAULT_ROOT = constantValue<Request>('');
 /** A path as it stands before the URI: complete, unless a variable begins it. */
 const completed = (path: string, ctx: Context): string => (path.startsWith('$') || path.startsWith('/') ? path : ctx.path(path));
 
-const scope = defineScope<Settings>({
+const scope = defineScope<DocumentSettings>({
   fields: {
     root: inherit<ComplexValue<Request>>(DEFAULT_ROOT),
     alias: inherit(0),
@@ -192,7 +176,5 @@ export const documentModule = defineModule({
   name: 'document',
   location: scope,
   variables,
-  installLocation(conf, location) {
-    Object.assign(location.settings, conf);
-  },
+  slot: documentSlot,
 });

@@ -1,13 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
-import type { ErrorPage } from '../../http/request/error-page.js';
-import type { LocationSettings } from '../../http/request/location-settings.js';
+import { type ErrorPage, type ErrorPageSettings, errorPageSlot } from '../../http/request/error-page.js';
 import { defineModule, defineScope } from '../../module.js';
 
-type Settings = Pick<LocationSettings, 'errorPages' | 'recursiveErrorPages' | 'msiePadding' | 'msieRefresh'>;
-
-const scope = defineScope<Settings>({
+const scope = defineScope<ErrorPageSettings>({
   fields: {
     errorPages: inherit<readonly ErrorPage[]>([]),
     recursiveErrorPages: inherit(false),
@@ -68,7 +65,5 @@ const scope = defineScope<Settings>({
 export const errorPageModule = defineModule({
   name: 'error_page',
   location: scope,
-  installLocation(conf, location) {
-    Object.assign(location.settings, conf);
-  },
+  slot: errorPageSlot,
 });

@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
-import type { HttpRuntime, ServerRuntime } from '../../http/request/http-runtime.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import type { Tracer } from '../../http/request/trace.js';
 import { beginTrace } from '../../http/trace/begin-trace.js';
 import { TracePlaces } from '../../http/trace/trace-places.js';
@@ -10,6 +11,7 @@ import { packTrace, TOKEN_HEADER, TRACE_HEADER } from '../../http/trace/trace-te
 import { defineModule, defineScope } from '../../module.js';
 import type { Result } from '../../task/codes.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
+import { ServerSlot } from '../../task/settings-slot.js';
 
 /** Shorter ones could be guessed. */
 const SHORTEST = 16;
@@ -46,12 +48,12 @@ const scope = defineScope<Settings>({
   },
 });
 
+const tokenSlot = new ServerSlot<Settings>();
+
 /** Gives those requests a trace whose client knows the server's token. */
 class TokenTracer implements Tracer {
-  readonly tokens = new Map<ServerRuntime, Buffer>();
-
   begin(r: Request): void {
-    const token = this.tokens.get(r.server);
+    const token = r.server.conf(tokenSlot).token;
     const given = token === undefined ? undefined : r.header(TOKEN_NAME);
     if (given === undefined) {
       return;
@@ -85,7 +87,7 @@ function addTrace(r: Request): Result {
   const answer = {
     status: out.status,
     location: part.places.locationName(r.location),
-    server: r.server.settings.serverName,
+    server: r.server.conf(nameSlot).serverName,
     uri: r.args === '' ? r.uri : `${r.uri}?${r.args}`,
   };
   out.add(TRACE_HEADER, packTrace(answer, part.places.placed(trace.steps)));
@@ -104,11 +106,7 @@ export const explainModule = defineModule({
       http.tracer = tracers(http);
     }
   },
-  installServer({ token }, server) {
-    if (token !== undefined) {
-      tracers(server.http).tokens.set(server, token);
-    }
-  },
+  serverSlot: tokenSlot,
   location: defineScope<object>({ fields: {}, directives: {} }),
   headerFilter: (_conf, _env, location) => (location.server.http.tracer instanceof TokenTracer ? addTrace : undefined),
 });

@@ -1,6 +1,6 @@
 import type { RegexValue } from '../../../shared/value/regex-value.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 
 interface Split {
   readonly uri: string;

@@ -10,7 +10,7 @@ import { DONE, type Result } from '../../task/codes.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
 import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
 import { compileHttp2Headers, type Http2HeaderSource } from '../../upstream/exchange/http2-head.js';
-import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import { backendSlot } from '../../upstream/exchange/location-backend.js';
 import type { UpstreamConf } from '../../upstream/exchange/upstream-conf.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
@@ -94,7 +94,7 @@ export function grpcHandler(settings: Readonly<GrpcSettings>, env: WorkerEnv, lo
   const group = fixed === undefined ? undefined : groupsOf(http).find(fixed.host, fixed.port, fixed.noPort);
   if (group !== undefined) {
     const calls: GrpcPlan = { headers: compileHttp2Headers([...CALL, ...without(sources, CALL)], DEFAULTS), maxStreams: 1 };
-    backendsOf(http).set(location, {
+    location.put(backendSlot, {
       group,
       askByHttp2(r, message) {
         const exchange = new GrpcCall(calls, pass.host, message);

@@ -5,7 +5,7 @@ import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import { backendSlot } from '../../upstream/exchange/location-backend.js';
 import { groupChecks } from '../../upstream/health/group-checks.js';
 import { matchScope } from '../../upstream/health/match-scope.js';
 import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
@@ -79,7 +79,7 @@ function readCheck(ctx: Context): HttpCheckSettings {
 function install(all: readonly HttpCheckSettings[], location: LocationRuntime, env: WorkerEnv): void {
   const { http } = location.server;
   setImmediate(() => {
-    const backend = backendsOf(http).get(location)!;
+    const backend = location.conf(backendSlot)!;
     for (const settings of all) {
       const test = settings.match === '' ? usualMatch : http.mainSettings(matches).all.get(settings.match)!;
       const plan = { settings, location, backend, test };

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, parseInteger, size } from '../../../shared/config/slots.js';
-import { chunkSizeSlot } from '../../http/http2/chunk-size.js';
+import { chunkSizeSlot, http2Slot } from '../../http/http2/http2-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { obsolete } from './without-effect.js';
@@ -125,6 +125,7 @@ export const http2Module = defineModule({
   name: 'http2',
   server: http2Scope,
   location,
+  serverSlot: http2Slot,
   slot: chunkSizeSlot,
   variables: [
     {
@@ -133,8 +134,4 @@ export const http2Module = defineModule({
       get: (r) => (r.head.protocol !== 'HTTP/2.0' ? '' : r.connection.tls === undefined ? 'h2c' : 'h2'),
     },
   ],
-  installServer(conf, server) {
-    const { http2ByDefault: _, ...settings } = conf;
-    Object.assign(server.settings, settings);
-  },
 });

@@ -1,16 +1,10 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, int, size } from '../../../shared/config/slots.js';
+import { type Http3Settings, http3Slot } from '../../http/http3/http3-settings.js';
 import { defineModule, defineScope } from '../../module.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
-
-interface ServerConf {
-  http3: boolean;
-  http3Hq: boolean;
-  http3MaxConcurrentStreams: number;
-  http3StreamBufferSize: number;
-}
 
 /**
  * HTTP/3 for clients: its directives and `$http3`. nginx: ngx_http_v3_module. The protocol itself is in `worker/http/http3`, the transport
@@ -18,7 +12,7 @@ interface ServerConf {
  */
 export const http3Module = defineModule({
   name: 'http3',
-  server: defineScope<ServerConf>({
+  server: defineScope<Http3Settings>({
     fields: {
       http3: inherit(true),
       http3Hq: inherit(false),
@@ -40,7 +34,5 @@ export const http3Module = defineModule({
       get: (r) => r.connection.overQuic ?? '',
     },
   ],
-  installServer(conf, server) {
-    Object.assign(server.settings, conf);
-  },
+  serverSlot: http3Slot,
 });

@@ -7,6 +7,7 @@ import { certificateScope } from '../../acme/scopes.js';
 import type { AcmeIssuer, Issuer } from '../../acme/settings.js';
 import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import { type Context, defineModule, defineScope, type Module } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { DECLINED, OK, type Result } from '../../task/codes.js';
@@ -86,13 +87,13 @@ const redirectTo =
     if (r.connection.tls !== undefined || r !== r.main) {
       return DECLINED;
     }
-    const host = r.head.host === '' ? r.server.settings.serverName : r.head.host;
+    const host = r.head.host === '' ? r.server.conf(nameSlot).serverName : r.head.host;
     return sendRedirect(r, 301, `https://${host}${port === 443 ? '' : `:${port}`}${r.unparsedUri}`);
   };
 
 /** Tells a client that comes over TLS where else the server is, unless somebody else does. */
 function tellAlternative(r: Request): Result {
-  const { alternative } = r.server.settings;
+  const { alternative } = r.server.conf(nameSlot);
   if (r === r.main && r.connection.tls !== undefined && alternative !== '' && !r.out.list.some(isAlternative)) {
     r.out.add('Alt-Svc', alternative);
   }
@@ -130,11 +131,12 @@ export function makeHttpsModule<
     }),
     location: defineScope<object>({ fields: {}, directives: {} }),
     phases: {
-      postRead(_conf, _env, { server: { settings } }) {
-        return settings.httpsPort === 0 ? undefined : redirectTo(settings.httpsPort);
+      postRead(_conf, _env, { server }) {
+        const { httpsPort } = server.conf(nameSlot);
+        return httpsPort === 0 ? undefined : redirectTo(httpsPort);
       },
     },
-    headerFilter: (_conf, _env, { server: { settings } }) => (settings.alternative === '' ? undefined : tellAlternative),
+    headerFilter: (_conf, _env, { server }) => (server.conf(nameSlot).alternative === '' ? undefined : tellAlternative),
   });
 }
 

@@ -7,6 +7,7 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import { constantValue } from '../../../shared/value/complex.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile, whyMissing } from '../../http/files/open-file.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import { explain } from '../../http/request/error-reason.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
@@ -148,7 +149,7 @@ function refuse(r: Request, path: string, errno: number): Result {
     return 403;
   }
   const line = `"${path}" is not found (${errnoText(errno)})`;
-  if (r.location.settings.logNotFound) {
+  if (r.location.conf(documentSlot).logNotFound) {
     r.log(ERROR, line);
   } else if (r.http.explains) {
     explain(r, line);

@@ -27,7 +27,7 @@ import { tryFunctions, tryModules } from '../../js/trial.js';
 import { type Context, claimContent, defineModule, defineScope } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { AGAIN, DECLINED, FAILED, OK, type Result } from '../../task/codes.js';
-import type { ServerTls } from '../../tls/server-tls.js';
+import { tlsSlot } from '../../tls/server-tls.js';
 import type { TlsServer } from '../../tls/tls-address.js';
 import { NGINX_VERSION } from '../../version.js';
 import { accessPhase } from './access.js';
@@ -299,7 +299,7 @@ const chooseForRequest: CallBalancer = (task, run, choice, name) => {
 function askScripts(conf: Readonly<HandshakeSettings>, server: ScriptedServer & TlsServer, env: WorkerEnv): void {
   if (conf.clientHello !== undefined || conf.certificate !== undefined) {
     const scripts = new HandshakeScripts(server, conf);
-    (server.tls as ServerTls).hooks = scripts;
+    server.conf(tlsSlot).hooks = scripts;
     env.onClose(() => scripts.close());
   }
 }

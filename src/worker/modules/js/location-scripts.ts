@@ -14,7 +14,7 @@ import type { Settings } from './settings.js';
 /** What scripts are at a location. */
 export function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
   openGlobals();
-  return installScripts(location, conf, env, location.settings, 'http');
+  return installScripts(location, conf, env, 'http');
 }
 
 /** Says that a function is missing, which costs the request. */

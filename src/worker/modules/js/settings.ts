@@ -1,6 +1,6 @@
-import { LocationSlot } from '../../http/request/location-slot.js';
 import type { ScriptSettings } from '../../js/directives.js';
 import type { ContentKind } from '../../js/handlers/content-handler.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import type { Isolation } from './isolation.js';
 
 /** What a location says about JavaScript. */

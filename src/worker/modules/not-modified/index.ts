@@ -1,3 +1,4 @@
+import { documentSlot } from '../../http/request/document-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule } from '../../module.js';
@@ -64,7 +65,7 @@ const secondsOf = (r: Request, date: string): number => (date === r.out.lastModi
 
 // nginx: ngx_http_test_if_modified.
 function isModified(r: Request, since: string): boolean {
-  const rule = r.location.settings.ifModifiedSince;
+  const rule = r.location.conf(documentSlot).ifModifiedSince;
   const { lastModified } = r.out;
   if (lastModified === -1 || rule === 'off') {
     return true;

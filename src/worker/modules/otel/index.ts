@@ -6,12 +6,13 @@ import { closingPos } from '../../../shared/config/errors.js';
 import { complex, oneOf, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { WorkerEnv } from '../../env.js';
-import type { HttpRuntime, LocationRuntime } from '../../http/request/http-runtime.js';
+import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { DECLINED, OK } from '../../task/codes.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { systemAuthorities } from '../../tls/system-authorities.js';
 import { SpanExporter } from '../../trace/span-exporter.js';
 import { SERVER_VERSION } from '../../version.js';
@@ -110,11 +111,12 @@ const scope = defineScope<Settings>({
 interface Tracing {
   /** Where spans go; undefined where no location traces. */
   exporter: SpanExporter | undefined;
-  /** The locations that say what becomes of the context, for variables, which may be asked before their handler. */
-  readonly propagation: Map<LocationRuntime, number>;
 }
 
-const tracing = runtimePart<Tracing>(() => ({ exporter: undefined, propagation: new Map() }));
+const tracing = runtimePart<Tracing>(() => ({ exporter: undefined }));
+
+/** For variables, which may be asked before their handler. */
+const slot = new LocationSlot<Settings>();
 
 /** A location somewhere may trace a request. */
 const anyTraces = (block: Block, http: HttpRuntime): boolean => {
@@ -186,7 +188,7 @@ function endTrace(conf: Readonly<Settings>, http: HttpRuntime): PhaseHandler | u
   };
 }
 
-const contextNow = (r: Request): TraceContext => contextOf(r, tracing(r.http).propagation.get(r.location) ?? 0);
+const contextNow = (r: Request): TraceContext => contextOf(r, r.location.conf(slot).propagation);
 
 const variables: readonly Variable[] = [
   { name: 'otel_trace_id', get: (r) => contextNow(r).traceId },
@@ -202,11 +204,7 @@ export const otelModule = defineModule({
   location: scope,
   variables,
   installMain: install,
-  installLocation({ propagation }, location) {
-    if (propagation !== 0) {
-      tracing(location.server.http).propagation.set(location, propagation);
-    }
-  },
+  slot,
   phases: {
     rewrite: (conf, _env, { server }) => startTrace(conf, server.http),
     log: (conf, _env, { server }) => endTrace(conf, server.http),

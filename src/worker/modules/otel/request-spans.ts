@@ -1,6 +1,7 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { Request } from '../../http/request/request.js';
 import type { RequestTrace, TracedAttempt } from '../../http/request/request-trace.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import { type Attributes, CLIENT, SERVER, type SpanEvent } from '../../trace/span.js';
 import type { SpanExporter } from '../../trace/span-exporter.js';
 import { newSpanId, type TraceContext } from './trace-context.js';
@@ -117,7 +118,7 @@ function attributesOf(r: Request): (string | number | readonly string[])[] {
   if (status !== 0) {
     attributes.push('http.status_code', status);
   }
-  attributes.push('net.host.name', server.settings.serverName || head.host);
+  attributes.push('net.host.name', server.conf(nameSlot).serverName || head.host);
   if (connection.localPort !== (tls ? 443 : 80)) {
     attributes.push('net.host.port', connection.localPort);
   }

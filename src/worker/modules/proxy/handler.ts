@@ -4,7 +4,7 @@ import { contextSlot, type Request } from '../../http/request/request.js';
 import { readBody, testExpect } from '../../http/request/request-body.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
-import { backendsOf } from '../../upstream/exchange/location-backend.js';
+import { backendSlot } from '../../upstream/exchange/location-backend.js';
 import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import type { ProxyLocation } from './compiled-location.js';
@@ -30,7 +30,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
   const { http2 } = compiled;
   const unbuffered = !compiled.conf.settings.requestBuffering && compiled.body === undefined && compiled.conf.settings.passRequestBody;
   if (group !== undefined && http2 !== undefined) {
-    backendsOf(location.server.http).set(location, {
+    location.put(backendSlot, {
       group,
       askByHttp2(r) {
         const exchange = new ProxyHttp2Exchange(compiled, http2, { ...fixed!.vars, uri: '' });
@@ -41,7 +41,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       },
     });
   } else if (group !== undefined) {
-    backendsOf(location.server.http).set(location, {
+    location.put(backendSlot, {
       group,
       ask(r) {
         const reader = new ProxyExchange(compiled, { ...fixed!.vars, uri: '' });

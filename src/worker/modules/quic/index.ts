@@ -3,20 +3,12 @@ import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { accepted, flag, int } from '../../../shared/config/slots.js';
+import { type QuicSettings, quicSlot } from '../../http/listening/quic-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { whyNoQuic } from '../../net/openssl/quic-library.js';
 
 const HTTP_SERVER = In.HTTP | In.SERVER;
-
-interface QuicConf {
-  quicRetry: boolean;
-  /** Undefined: what the configuration does not say is on, since the system either does it or is asked once. */
-  quicGso: boolean | undefined;
-  /** What the file holds, a character for a byte. */
-  quicHostKey: string | undefined;
-  quicIdLimit: number;
-}
 
 /** Says that a setting comes to nothing where there is no QUIC. */
 function warn(node: DirectiveNode, ctx: Context): void {
@@ -36,7 +28,7 @@ const setting =
   };
 
 // nginx: ngx_http_quic_host_key.
-function readHostKey(conf: Partial<QuicConf>, node: DirectiveNode, ctx: Context): void {
+function readHostKey(conf: Partial<QuicSettings>, node: DirectiveNode, ctx: Context): void {
   if (conf.quicHostKey !== undefined) {
     ctx.reject('is duplicate');
   }
@@ -51,7 +43,7 @@ function readHostKey(conf: Partial<QuicConf>, node: DirectiveNode, ctx: Context)
   }
 }
 
-const quicScope = defineScope<QuicConf>({
+const quicScope = defineScope<QuicSettings>({
   fields: {
     quicRetry: inherit(false),
     quicGso: inherit<boolean | undefined>(undefined),
@@ -59,13 +51,13 @@ const quicScope = defineScope<QuicConf>({
     quicIdLimit: inherit(2),
   },
   directives: {
-    quic_retry: { in: HTTP_SERVER, args: 'flag', set: setting<QuicConf>((...all) => flag<'quicRetry', Request>('quicRetry')(...all)) },
-    quic_gso: { in: HTTP_SERVER, args: 'flag', set: setting<QuicConf>((...all) => flag<'quicGso', Request>('quicGso')(...all)) },
-    quic_host_key: { in: HTTP_SERVER, args: 1, set: setting<QuicConf>(readHostKey) },
+    quic_retry: { in: HTTP_SERVER, args: 'flag', set: setting<QuicSettings>((...all) => flag<'quicRetry', Request>('quicRetry')(...all)) },
+    quic_gso: { in: HTTP_SERVER, args: 'flag', set: setting<QuicSettings>((...all) => flag<'quicGso', Request>('quicGso')(...all)) },
+    quic_host_key: { in: HTTP_SERVER, args: 1, set: setting<QuicSettings>(readHostKey) },
     quic_active_connection_id_limit: {
       in: HTTP_SERVER,
       args: 1,
-      set: setting<QuicConf>((conf, node, ctx) => {
+      set: setting<QuicSettings>((conf, node, ctx) => {
         int<'quicIdLimit', Request>('quicIdLimit')(conf, node, ctx);
         if (conf.quicIdLimit! < 2) {
           ctx.fail('"quic_active_connection_id_limit" must be 2 or more');
@@ -86,12 +78,5 @@ export const quicModule = defineModule({
   name: 'quic',
   process: processScope,
   server: quicScope,
-  installServer(conf, server) {
-    server.settings.quic = {
-      retry: conf.quicRetry,
-      segments: conf.quicGso !== false,
-      hostKey: conf.quicHostKey,
-      idLimit: conf.quicIdLimit,
-    };
-  },
+  serverSlot: quicSlot,
 });

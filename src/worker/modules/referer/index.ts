@@ -5,8 +5,8 @@ import { ConfigError, mergeErrorPos } from '../../../shared/config/errors.js';
 import { int } from '../../../shared/config/slots.js';
 import { type CompiledRegex, compileRegex } from '../../../shared/regex/compile.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { RefererTable } from './table.js';
 
 interface Settings {

@@ -10,6 +10,7 @@ import type { LocationInfo } from '../../http/request/location-info.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED } from '../../task/codes.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { parseCondition } from './condition.js';
 import { compileProgram, type Step } from './program.js';
 import { Target } from './target.js';
@@ -67,6 +68,8 @@ const scope = defineScope<Settings>({
   },
 });
 
+const slot = new LocationSlot<Settings>();
+
 /** Makes a variable assignable; returns its slot. */
 function defineVariable(name: string, ctx: Context): number {
   const defined = ctx.variables.define({
@@ -75,7 +78,7 @@ function defineVariable(name: string, ctx: Context): number {
     weak: true,
     get(r) {
       // Which block's setting counts is known only now: that of the location the request is in.
-      if (r.location.settings.uninitializedVariableWarn) {
+      if (r.location.conf(slot).uninitializedWarn) {
         r.log(WARN, `using uninitialized "${name}" variable`);
       }
       return '';
@@ -139,9 +142,7 @@ export const rewriteModule = defineModule({
     // A server's own steps ran in its phase; a request that no location took stays outside all of them.
     rewrite: (conf, _env, location) => (location.info.kind === 'root' ? undefined : program(conf, location)),
   },
-  installLocation(conf, location) {
-    location.settings.uninitializedVariableWarn = conf.uninitializedWarn;
-  },
+  slot,
 });
 
 const nothing: PhaseHandler = () => DECLINED;

@@ -6,9 +6,9 @@ import { complex } from '../../../shared/config/slots.js';
 import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { md5Bytes } from '../../digest/md5.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 
 interface Settings {
   /** What the link shows: a hash, and perhaps `,` and the time it expires. */

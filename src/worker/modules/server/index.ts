@@ -5,11 +5,13 @@ import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, flag, parseInteger } from '../../../shared/config/slots.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
+import { type RedirectSettings, redirectSlot } from '../../http/serving/absolute-location.js';
 import type { Listen } from '../../listening/listen.js';
 import { AddressBook, checkListeners, serversOf } from '../../listening/listeners.js';
 import { type ListenersInfo, takeListen, takeNames } from '../../listening/server-lines.js';
 import type { ServerName } from '../../listening/server-name.js';
-import { defineModule, defineScope } from '../../module.js';
+import { defineModule, defineScope, made } from '../../module.js';
 import { whyNoQuic } from '../../net/openssl/quic-library.js';
 import { checkDuplicates, openLocation } from './location.js';
 
@@ -216,13 +218,7 @@ const tables = defineScope<object>({
   },
 });
 
-interface Redirects {
-  absoluteRedirect: boolean;
-  portInRedirect: boolean;
-  serverNameInRedirect: boolean;
-}
-
-const redirects = defineScope<Redirects>({
+const redirects = defineScope<RedirectSettings>({
   fields: { absoluteRedirect: inherit(true), portInRedirect: inherit(true), serverNameInRedirect: inherit(false) },
   directives: {
     absolute_redirect: { in: In.HTTP | In.SERVER | In.LOCATION, args: 'flag', set: flag('absoluteRedirect') },
@@ -238,13 +234,10 @@ export const serverModule = defineModule({
   main: tables,
   server: namesScope,
   location: redirects,
-  installServer(conf, server) {
-    const first = conf.names[0];
-    server.settings.serverName = first === undefined ? hostname() : first.text;
-    server.settings.httpsPort = redirectPort(conf);
-    server.settings.alternative = alternativeOf(conf);
-  },
-  installLocation(conf, location) {
-    Object.assign(location.settings, conf);
-  },
+  serverSlot: made(nameSlot, (conf: Readonly<ServerNames>) => ({
+    serverName: conf.names[0]?.text ?? hostname(),
+    httpsPort: redirectPort(conf),
+    alternative: alternativeOf(conf),
+  })),
+  slot: redirectSlot,
 });

@@ -4,12 +4,12 @@ import { size } from '../../../shared/config/slots.js';
 import { ERROR } from '../../../shared/log/level.js';
 import { type PostponeStage, postponeOf } from '../../http/body/postpone-stage.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
-import { LocationSlot } from '../../http/request/location-slot.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { FAILED, OK, type Result } from '../../task/codes.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import { type ContentRange, parseContentRange } from './content-range.js';
 
 interface Settings {

@@ -2,9 +2,10 @@ import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import type { Scope } from '../../../shared/config/define.js';
 import type { ServerNames } from '../../listening/listeners.js';
-import { defineModule, defineSharedScope, type Module } from '../../module.js';
+import { defineModule, defineSharedScope, type Module, made } from '../../module.js';
+import { sessionTlsSlot } from '../../stream/session/session-settings.js';
 import type { ClientTask } from '../../task/client-task.js';
-import { ServerTls } from '../../tls/server-tls.js';
+import { ServerTls, tlsSlot } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { shareTickets } from '../../tls/share-tickets.js';
 import { offeredProtocols } from '../../tls/tls-address.js';
@@ -42,19 +43,19 @@ export function makeSslModule<C extends ServerNames, D extends ServerNames>(
     location: sessionTlsScope,
     variables,
     installServer(conf, server, env) {
-      server.tls = new ServerTls(conf, env.named, env.zones, () => server.root);
+      server.put(tlsSlot, new ServerTls(conf, env.named, env.zones, () => server.root));
       shareTickets(conf, env);
     },
     stream: {
       variables,
       installServer(conf, server, env) {
-        server.tls = new ServerTls(conf, env.named, env.zones, () => server);
+        server.put(tlsSlot, new ServerTls(conf, env.named, env.zones, () => server));
         shareTickets(conf, env);
       },
-      installLocation({ alpn, handshakeTimeout }, server) {
-        server.alpn = alpn === undefined ? undefined : offeredProtocols(alpn);
-        server.settings.handshakeTimeout = handshakeTimeout;
-      },
+      slot: made(sessionTlsSlot, ({ alpn, handshakeTimeout }: Readonly<SessionTlsSettings>) => ({
+        handshakeTimeout,
+        alpn: alpn === undefined ? undefined : offeredProtocols(alpn),
+      })),
       phases: { ssl: () => secure },
     },
   });

@@ -2,6 +2,7 @@ import { INFO } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
 import type { Session, SessionReader } from '../../stream/session/session.js';
+import { sessionTlsSlot } from '../../stream/session/session-settings.js';
 import { INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
 import { AGAIN, FAILED, OK, type Result } from '../../task/codes.js';
 import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../task/tls-terminator.js';
@@ -18,7 +19,7 @@ export function secure(s: Session): Result {
     return OK;
   }
   s.action = 'SSL handshaking';
-  s.deadline.set(performance.now(), s.server.settings.handshakeTimeout);
+  s.deadline.set(performance.now(), s.server.conf(sessionTlsSlot).handshakeTimeout);
   if (!begin(s, tls)) {
     s.readTo(reader);
   }
@@ -89,7 +90,7 @@ function handshaken(s: Session, result: Outcome): void {
 }
 
 function checkClient(s: Session): void {
-  const failure = clientFailure(s, s.server.tls);
+  const failure = clientFailure(s, s.server);
   if (failure !== undefined) {
     s.log(INFO, failure.message);
   }

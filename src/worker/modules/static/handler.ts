@@ -3,6 +3,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } from '../../files/file-info.js';
 import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import { explain } from '../../http/request/error-reason.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import { sendRedirect } from '../../http/request/redirect.js';
@@ -29,7 +30,7 @@ export function sendFile(r: Request): Result {
   }
   const info = openFile(r, path);
   if (r.trace !== null) {
-    const where = { in: r.location, directive: r.location.settings.alias === 0 ? 'root' : 'alias' };
+    const where = { in: r.location, directive: r.location.conf(documentSlot).alias === 0 ? 'root' : 'alias' };
     const what = info.errno !== 0 ? errnoText(info.errno) : info.isDirectory ? 'a folder' : 'the file is sent';
     r.trace.add(r, 'file', `${path}: ${what}`, where, { path, found: info.errno === 0 });
   }
@@ -55,10 +56,10 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-      if (r.location.settings.logNotFound || r.http.explains) {
+      if (r.location.conf(documentSlot).logNotFound || r.http.explains) {
         const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
         const line = `${info.failed} "${path}" failed (${errnoText(errno)})`;
-        if (r.location.settings.logNotFound) {
+        if (r.location.conf(documentSlot).logNotFound) {
           r.log(ERROR, line);
         } else {
           explain(r, line);

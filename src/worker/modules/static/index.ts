@@ -5,8 +5,9 @@ import { accepted, buffers, flag, int, sec, size } from '../../../shared/config/
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { OpenFileCache } from '../../http/files/open-file-cache.js';
 import type { SymlinkCheck } from '../../http/request/file-settings.js';
+import { fileSlot } from '../../http/request/file-settings.js';
 import type { Request } from '../../http/request/request.js';
-import { type Context, defineModule, defineScope } from '../../module.js';
+import { type Context, defineModule, defineScope, made } from '../../module.js';
 import { sendFile } from './handler.js';
 
 const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
@@ -178,8 +179,7 @@ export const staticModule = defineModule({
   name: 'static',
   location: scope,
   phases: { content: () => sendFile },
-  installLocation(conf, location) {
-    const settings = location.settings;
+  slot: made(fileSlot, (conf: Readonly<Settings>) => {
     let maxReadSize = LARGE_PIECE;
     if (conf.sendfile && conf.sendfileMaxChunk !== 0) {
       maxReadSize = Math.min(conf.sendfileMaxChunk, LARGE_PIECE);
@@ -187,7 +187,7 @@ export const staticModule = defineModule({
       maxReadSize = Math.min(conf.outputBuffers.size, MAX_PIECE);
     }
     maxReadSize = Math.max(maxReadSize, MIN_PIECE);
-    settings.files = {
+    return {
       disableSymlinks: conf.disableSymlinks,
       disableSymlinksFrom: conf.disableSymlinksFrom ?? undefined,
       openFileCache: conf.openFileCache ?? undefined,
@@ -198,7 +198,7 @@ export const staticModule = defineModule({
       aio: conf.aio,
       readSize: conf.outputBuffers === undefined ? Math.min(PIECE, maxReadSize) : maxReadSize,
       maxReadSize,
+      subrequestOutputBufferSize: conf.subrequestOutputBufferSize,
     };
-    settings.subrequestOutputBufferSize = conf.subrequestOutputBufferSize;
-  },
+  }),
 });

@@ -4,7 +4,9 @@ import { oneOf } from '../../../shared/config/slots.js';
 import { locationKind, type MeterKind, serverKind, streamServerKind } from '../../../shared/zone/meter-kinds.js';
 import type { Meter, Meters } from '../../../shared/zone/meters.js';
 import type { WorkerEnv } from '../../env.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
+import { streamNameSlot } from '../../stream/session/session-settings.js';
 import { beginRequest, countRequests } from './count-request.js';
 
 const SERVER = In.SERVER | In.STREAM_SERVER;
@@ -66,14 +68,14 @@ export const statusZoneModule = defineModule({
     http.meters = zones === 'auto' ? env.zones.counters.meters : null;
   },
   installServer({ zone }, server, env) {
-    server.zone = meterOf(zone, serverKind, server.settings.serverName || '_', server.meters, env);
+    server.zone = meterOf(zone, serverKind, server.conf(nameSlot).serverName || '_', server.meters, env);
   },
   stream: {
     installMain({ zones }, stream, env) {
       stream.meters = zones === 'auto' ? env.zones.counters.meters : null;
     },
     installServer({ zone }, server, env) {
-      server.zone = meterOf(zone, streamServerKind, server.label, server.meters, env);
+      server.zone = meterOf(zone, streamServerKind, server.conf(streamNameSlot).label, server.meters, env);
     },
   },
 });

@@ -8,7 +8,7 @@ import type { StreamServer } from '../../stream/session/runtime.js';
 import { groupChecks } from '../../upstream/health/group-checks.js';
 import { matchScope } from '../../upstream/health/match-scope.js';
 import { linkChecks, readCheckSettings } from '../../upstream/health/settings.js';
-import { type StreamServerInfo, streamBackendsOf } from '../../upstream/health/stream-backend.js';
+import { type StreamServerInfo, streamBackendSlot } from '../../upstream/health/stream-backend.js';
 import { StreamMatch } from './match.js';
 import type { StreamCheckPlan } from './plan.js';
 import type { StreamCheckSettings } from './settings.js';
@@ -58,7 +58,7 @@ function readCheck(ctx: SharedContext): StreamCheckSettings {
 function install({ checks: all, timeout }: Readonly<Settings>, server: StreamServer, env: WorkerEnv): void {
   const { stream } = server;
   setImmediate(() => {
-    const backend = streamBackendsOf(stream).get(server)!;
+    const backend = server.conf(streamBackendSlot)!;
     for (const settings of all) {
       const match = settings.match === '' ? undefined : stream.mainSettings(matches).all.get(settings.match);
       const plan: StreamCheckPlan = { settings, backend, timeout, match };

@@ -165,7 +165,7 @@ export const streamJsModule = defineModule({
       if (conf.imports.length === 0) {
         return;
       }
-      const { scripts, fetchScope } = installScripts(server, conf, env, server.settings, 'stream');
+      const { scripts, fetchScope } = installScripts(server, conf, env, 'stream');
       const { filter, periodics } = conf;
       startPeriodics(
         periodics,

@@ -8,6 +8,7 @@ import type { SessionUpstream } from '../../stream/session/session-upstream.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { DONE, type Result } from '../../task/codes.js';
+import { resolverSlot } from '../../task/resolver-slot.js';
 import { Attempt } from '../../upstream/balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
 import { PEER_FAILED, PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
@@ -99,7 +100,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     if (target === undefined) {
       return INTERNAL_SERVER_ERROR;
     }
-    const { resolver, resolverTimeout } = r.server.settings;
+    const { resolver, resolverTimeout } = r.server.conf(resolverSlot);
     this.#cancelResolve = startResolving(this, target, { resolver, resolverTimeout, failed: INTERNAL_SERVER_ERROR });
     return DONE;
   }

@@ -10,7 +10,7 @@ import { bindAddress } from '../../upstream/directives/bind.js';
 import { socketBuffer } from '../../upstream/directives/socket-buffer.js';
 import { linkTlsClient, tlsClientDirectives, tlsClientFields } from '../../upstream/directives/tls-directives.js';
 import { declareGroup } from '../../upstream/group/group-config.js';
-import { type StreamServerInfo, streamBackendsOf } from '../../upstream/health/stream-backend.js';
+import { type StreamServerInfo, streamBackendSlot } from '../../upstream/health/stream-backend.js';
 import { DatagramProxy } from './datagram-proxy.js';
 import { compileServer } from './proxied-server.js';
 import { SessionProxy } from './session-proxy.js';
@@ -135,7 +135,7 @@ export const streamProxyModule = defineModule({
     handler(conf, env, server) {
       const proxied = compileServer(conf, server, env);
       if (proxied.group !== undefined) {
-        streamBackendsOf(server.stream).set(server, { group: proxied.group, bufferSize: conf.bufferSize });
+        server.put(streamBackendSlot, { group: proxied.group, bufferSize: conf.bufferSize });
       }
       return (s) => (s.udp ? new DatagramProxy(s, proxied) : new SessionProxy(s, proxied)).start();
     },

@@ -6,7 +6,8 @@ import type { Listen } from '../../listening/listen.js';
 import { AddressBook, checkListeners, serversOf } from '../../listening/listeners.js';
 import { type ListenersInfo, takeListen, takeNames } from '../../listening/server-lines.js';
 import type { ServerName } from '../../listening/server-name.js';
-import { defineModule, defineSharedScope, type StreamVariable } from '../../module.js';
+import { defineModule, defineSharedScope, made, type StreamVariable } from '../../module.js';
+import { type SessionSettings, sessionSlot, streamNameSlot } from '../../stream/session/session-settings.js';
 
 /** Settings of a `server {}` that say where and for whom it answers. */
 interface StreamServerNames {
@@ -61,15 +62,9 @@ export const streamNamesScope = defineSharedScope<StreamServerNames>({
   },
 });
 
-interface Settings {
-  proxyProtocolTimeout: number;
-  prereadBufferSize: number;
-  prereadTimeout: number;
-}
-
 const ANYWHERE = In.STREAM | In.STREAM_SERVER;
 
-const settings = defineSharedScope<Settings>({
+const settings = defineSharedScope<SessionSettings>({
   fields: {
     proxyProtocolTimeout: inherit(30_000),
     prereadBufferSize: inherit(16 * 1024),
@@ -86,7 +81,7 @@ const listenText = ({ text, udp }: Listen): string => (udp ? `${text} udp` : tex
 
 /** nginx: ngx_stream_core_variables. */
 const variables: readonly StreamVariable[] = [
-  { name: 'server_name', get: (s) => s.server.settings.serverName },
+  { name: 'server_name', get: (s) => s.server.conf(streamNameSlot).serverName },
   { name: 'protocol', get: (s) => (s.udp ? 'UDP' : 'TCP') },
   { name: 'status', cacheable: false, get: (s) => String(s.status).padStart(3, '0') },
   { name: 'bytes_sent', cacheable: false, get: (s) => String(s.bytesSent) },
@@ -108,12 +103,10 @@ export const streamServerModule = defineModule({
   location: settings,
   stream: {
     variables,
-    installServer(conf, server) {
-      server.settings.serverName = conf.names[0]!.text;
-      server.label = server.settings.serverName || listenText(conf.listens[0]!);
-    },
-    installLocation(conf, server) {
-      Object.assign(server.settings, conf);
-    },
+    serverSlot: made(streamNameSlot, ({ names, listens }: Readonly<StreamServerNames>) => {
+      const serverName = names[0]!.text;
+      return { serverName, label: serverName || listenText(listens[0]!) };
+    }),
+    slot: sessionSlot,
   },
 });

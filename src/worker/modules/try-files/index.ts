@@ -5,6 +5,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile } from '../../http/files/open-file.js';
+import { documentSlot } from '../../http/request/document-settings.js';
 import { explain } from '../../http/request/error-reason.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
 import { noPath, rootPath } from '../../http/request/map-path.js';
@@ -81,7 +82,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
     if (root === undefined) {
       return noPath(r);
     }
-    const alias = r.location.settings.alias;
+    const alias = r.location.conf(documentSlot).alias;
     for (let i = 0; i < candidates.length; i++) {
       const { name, folder } = candidates[i]!;
       const file = nameIn(r, name, alias);

@@ -2,6 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { accepted, bits } from '../../../shared/config/slots.js';
+import { headSlot } from '../../http/request/client-settings.js';
 import { defineModule, defineScope } from '../../module.js';
 import { upstreamDirectives, upstreamFields } from '../../upstream/directives/directives.js';
 import { FailureType } from '../../upstream/settings/failure.js';
@@ -57,7 +58,8 @@ export const tunnelModule = defineModule({
   location: scope,
   installLocation(conf, { server }) {
     if (conf.pass !== undefined) {
-      server.settings.headLimits = { ...server.settings.headLimits, allowConnect: true };
+      const head = server.conf(headSlot);
+      server.put(headSlot, { ...head, headLimits: { ...head.headLimits, allowConnect: true } });
     }
   },
   handler: (conf, env, location) => (conf.pass === undefined ? undefined : tunnelHandler(conf, conf.pass, env, location)),

@@ -2,6 +2,7 @@ import { randomPiece } from '../../digest/random-bytes.js';
 import { basicCredentials } from '../../http/headers/basic-credentials.js';
 import { cookieValue } from '../../http/headers/cookie.js';
 import type { Request } from '../../http/request/request.js';
+import { nameSlot } from '../../http/request/server-names.js';
 import { argValue } from '../../http/syntax/uri-args.js';
 import { defineModule, type Variable } from '../../module.js';
 
@@ -73,7 +74,7 @@ const variables: readonly Variable[] = [
   live('query_string', (r) => (r.args === '' ? undefined : r.args)),
   live('is_args', (r) => (r.args === '' ? '' : '?')),
   fixed('server_protocol', (r) => r.head.protocol),
-  fixed('host', (r) => (r.head.host !== '' ? r.head.host : r.server.settings.serverName)),
+  fixed('host', (r) => (r.head.host !== '' ? r.head.host : r.server.conf(nameSlot).serverName)),
   fixed('request_port', (r) => (r.head.port > 0 && r.head.port < 65536 ? String(r.head.port) : '')),
   fixed('is_request_port', (r) => (r.head.port === 0 ? '' : ':')),
   live('content_length', contentLength),
@@ -92,7 +93,7 @@ const variables: readonly Variable[] = [
   live('request_time', requestTime),
   live('request_completion', (r) => (r.main === r && r.main.finished && !r.main.aborted ? 'OK' : '')),
   fixed('request_id', (r) => randomPiece(r.http.env.compatible ? 16 : 8).toString('hex')),
-  fixed('server_name', (r) => r.server.settings.serverName),
+  fixed('server_name', (r) => r.server.conf(nameSlot).serverName),
   live('pipe', (r) => (r.pipelined ? 'p' : '.')),
 ];
 

@@ -1,3 +1,4 @@
+import { clientSlot } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 import { httpDate } from '../../text/http-date.js';
@@ -65,7 +66,7 @@ const variables: readonly Variable[] = [
   settled('sent_http_location', (r) => r.out.location ?? sentHeader(r, 'location')),
   settled('sent_http_connection', sentConnection),
   settled('sent_http_keep_alive', (r) => {
-    const seconds = r.location.settings.keepaliveHeader;
+    const seconds = r.location.conf(clientSlot).keepaliveHeader;
     return r.keepalive && seconds > 0 ? `timeout=${seconds}` : undefined;
   }),
   settled('sent_http_transfer_encoding', (r) => (r.chunkedOut ? 'chunked' : undefined)),

@@ -2,6 +2,7 @@ import type { ClientHello } from '../../tls/client-hello.js';
 import type { Ends, OfferedProtocols, ProvisionalTask, TlsAddress } from '../../tls/tls-address.js';
 import type { StreamAddress, StreamServer } from '../session/runtime.js';
 import type { Session } from '../session/session.js';
+import { sessionTlsSlot } from '../session/session-settings.js';
 
 /** A listening address of `stream` for its handshakes. */
 export class StreamTlsAddress implements TlsAddress<StreamServer> {
@@ -24,7 +25,7 @@ export class StreamTlsAddress implements TlsAddress<StreamServer> {
   }
 
   protocols(server: StreamServer): OfferedProtocols | undefined {
-    return server.alpn;
+    return server.conf(sessionTlsSlot).alpn;
   }
 
   provisional(_ends: Ends, hello: ClientHello | undefined, task: Session): ProvisionalTask<StreamServer> {

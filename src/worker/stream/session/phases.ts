@@ -3,6 +3,7 @@ import { enter, leave } from '../../task/at-work.js';
 import { AGAIN, DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { PHASES, PREREAD, type SessionHandler } from './runtime.js';
 import type { Session, SessionReader } from './session.js';
+import { sessionSlot } from './session-settings.js';
 import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
 
 /**
@@ -80,7 +81,7 @@ function preread(s: Session, handler: SessionHandler): Result {
     s.stopReading();
     return rc;
   }
-  const { prereadBufferSize, prereadTimeout } = s.server.settings;
+  const { prereadBufferSize, prereadTimeout } = s.server.conf(sessionSlot);
   if ((s.held?.length ?? 0) >= prereadBufferSize) {
     s.log(ERROR, 'preread buffer full');
     return BAD_REQUEST;

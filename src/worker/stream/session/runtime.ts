@@ -8,25 +8,13 @@ import type { WorkerEnv } from '../../env.js';
 import type { Resolver } from '../../resolver/resolver.js';
 import type { Result } from '../../task/codes.js';
 import { type ProtocolRuntime, reportVariables } from '../../task/protocol-runtime.js';
+import { type LocationSlot, NO_SETTINGS, type ServerSlot, withSettings } from '../../task/settings-slot.js';
 import type { TlsTerminator } from '../../task/tls-terminator.js';
-import type { OfferedProtocols } from '../../tls/tls-address.js';
 import type { Session } from './session.js';
 import type { MakeSessionFilter } from './session-filter.js';
 
 /** A step of a phase. Returns one of the codes, or a status to end the session with. */
 export type SessionHandler = (s: Session) => Result;
-
-/** The settings of a `server {}` of `stream` that the engine itself reads; filled by modules. Times are in milliseconds. */
-export interface StreamSettings {
-  serverName: string;
-  resolver: Resolver | undefined;
-  resolverTimeout: number;
-  proxyProtocolTimeout: number;
-  /** Bytes. */
-  prereadBufferSize: number;
-  prereadTimeout: number;
-  handshakeTimeout: number;
-}
 
 /** The phases with handlers before the content, in the order in which they run. nginx: ngx_stream_phases. */
 export const PHASES = ['postAccept', 'preaccess', 'access', 'ssl', 'preread'] as const;
@@ -34,11 +22,10 @@ export const PREREAD: number = PHASES.indexOf('preread');
 
 /** A `server {}` of `stream` as it runs. */
 export class StreamServer {
-  readonly settings = {} as StreamSettings;
+  /** The settings that modules have here, by the index of their slots. */
+  confs: readonly unknown[] = NO_SETTINGS;
   readonly stream: StreamRuntime;
-  log!: Logger;
-  /** What it is called where its sessions are counted: by its first name, else by the first `listen`. */
-  label = '';
+  log: Logger;
   /** What counts its sessions; null where nothing is counted. */
   zone: Meter | null = null;
   /** By the index of {@link PHASES}. Features that are not configured are absent. */
@@ -48,13 +35,20 @@ export class StreamServer {
   handler: SessionHandler | undefined = undefined;
   /** Makes what stands between the client and whatever the session is for; undefined: nothing does. */
   makeFilter: MakeSessionFilter | undefined = undefined;
-  /** Set by the ssl module: what a TLS listener needs of this server. */
-  tls: unknown;
-  /** The names of ALPN that it offers; undefined where ALPN is not answered. */
-  alpn: OfferedProtocols | undefined = undefined;
 
   constructor(stream: StreamRuntime) {
     this.stream = stream;
+    this.log = stream.env.log;
+  }
+
+  /** The settings that a module has here. */
+  conf<C>(slot: LocationSlot<C> | ServerSlot<C>): C {
+    return this.confs[slot.index] as C;
+  }
+
+  /** Puts in what was made for this server alone. */
+  put<C>(slot: LocationSlot<C> | ServerSlot<C>, settings: NoInfer<C>): void {
+    this.confs = withSettings(this.confs, slot, settings);
   }
 
   get meters(): Meters | null {

@@ -22,6 +22,7 @@ import { countBegin, countEnd } from './count-session.js';
 import { runPhases } from './phases.js';
 import { readProxyHeader } from './proxy-header.js';
 import type { StreamAddress, StreamListener, StreamRuntime, StreamServer } from './runtime.js';
+import { sessionSlot } from './session-settings.js';
 import type { SessionUpstream } from './session-upstream.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
 
@@ -243,7 +244,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
 
   /** As much of it as `preread_buffer_size` lets handlers of the preread phase see. */
   get preread(): Buffer | null {
-    return this.#held === null ? null : this.#held.subarray(0, Math.min(this.#heldLength, this.server.settings.prereadBufferSize));
+    return this.#held === null ? null : this.#held.subarray(0, Math.min(this.#heldLength, this.server.conf(sessionSlot).prereadBufferSize));
   }
 
   /** Keeps bytes behind those that are held. */

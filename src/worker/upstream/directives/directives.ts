@@ -6,7 +6,7 @@ import { defaultTempPath } from '../../../shared/config/paths.js';
 import { access, bits, buffers, flag, int, msec, size } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseTempPath } from '../../http/files/temp-path.js';
-import type { TempPath } from '../../http/request/location-settings.js';
+import type { TempPath } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { FailureType, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
 import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';

@@ -1,5 +1,6 @@
 import { Gathered } from '../../bytes/gathered.js';
 import type { BodySink } from '../../http/request/client-exchange.js';
+import { clientSlot } from '../../http/request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import { exceedsLimit, loseBody, RequestBody } from '../../http/request/request-body.js';
 import type { Status } from '../../task/codes.js';
@@ -67,7 +68,7 @@ export class BodyRelay implements RequestSender, BodySink {
 
   constructor(u: UpstreamRequest) {
     this.#u = u;
-    this.room = u.r.location.settings.clientBodyBufferSize;
+    this.room = u.r.location.conf(clientSlot).clientBodyBufferSize;
     this.#kept = u.exchange.http2User === undefined ? null : new Gathered();
   }
 
@@ -129,7 +130,7 @@ export class BodyRelay implements RequestSender, BodySink {
       return false;
     }
     const { r } = this.#u;
-    const { clientBodyBufferSize } = r.location.settings;
+    const { clientBodyBufferSize } = r.location.conf(clientSlot);
     if (r.chunkedIn && exceedsLimit(r, this.#received + end - start, announced)) {
       this.#u.finalize(413);
       return false;

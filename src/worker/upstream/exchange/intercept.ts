@@ -1,3 +1,4 @@
+import { errorPageSlot } from '../../http/request/error-page.js';
 import type { Request } from '../../http/request/request.js';
 import { asStatus } from '../../task/codes.js';
 import { HeaderKind } from '../response/header-kinds.js';
@@ -26,7 +27,7 @@ export function interceptError(u: UpstreamRequest, status: number): boolean {
   if (!conf.settings.interceptErrors) {
     return false;
   }
-  const pages = r.location.settings.errorPages;
+  const pages = r.location.conf(errorPageSlot).errorPages;
   for (let i = 0; i < pages.length; i++) {
     if (pages[i]!.status !== status) {
       continue;

@@ -1,6 +1,5 @@
-import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
-import { runtimePart } from '../../task/protocol-runtime.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import type { UpstreamGroup } from '../group/group.js';
 import type { Http1Reader } from '../response/http1-reader.js';
 import type { Exchange } from './exchange.js';
@@ -17,4 +16,4 @@ export interface LocationBackend {
 }
 
 /** The backends of locations that always ask the same group. */
-export const backendsOf = runtimePart(() => new Map<LocationRuntime, LocationBackend>());
+export const backendSlot = new LocationSlot<LocationBackend | undefined>();

@@ -6,6 +6,7 @@ import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
 import { now } from '../../task/at-work.js';
 import { asStatus } from '../../task/codes.js';
+import { resolverSlot } from '../../task/resolver-slot.js';
 import { Attempt } from '../balancing/attempt.js';
 import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
@@ -100,7 +101,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     }
     // An attempt at a name that is not found counts as a round, too.
     this.attempts ??= [];
-    const { resolver, resolverTimeout } = this.r.location.settings;
+    const { resolver, resolverTimeout } = this.r.location.conf(resolverSlot);
     this.#cancelResolve = startResolving(this.#u, target, { resolver, resolverTimeout, failed: 502 });
   }
 

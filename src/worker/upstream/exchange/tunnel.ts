@@ -1,5 +1,6 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { ClientTunnel, TunnelOwner } from '../../http/request/client-exchange.js';
+import { clientSlot } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { now } from '../../task/at-work.js';
 import { OK } from '../../task/codes.js';
@@ -97,7 +98,7 @@ export class Tunnel implements ChannelOwner, TunnelOwner, Passing, Expiring {
     if (!this.#client.writeLent(bytes, 0, end)) {
       this.#clientBlocked = true;
       this.#upstream.pause();
-      this.#deadline.set(performance.now(), r.location.settings.sendTimeout);
+      this.#deadline.set(performance.now(), r.location.conf(clientSlot).sendTimeout);
     }
     this.#touch();
   }

@@ -1,5 +1,4 @@
-import type { StreamServer } from '../../stream/session/runtime.js';
-import { runtimePart } from '../../task/protocol-runtime.js';
+import { LocationSlot } from '../../task/settings-slot.js';
 import type { UpstreamGroup } from '../group/group.js';
 import type { Declaration } from '../group/group-config.js';
 
@@ -17,4 +16,4 @@ export interface StreamBackend {
 }
 
 /** The backends of servers that always ask the same group. */
-export const streamBackendsOf = runtimePart(() => new Map<StreamServer, StreamBackend>());
+export const streamBackendSlot = new LocationSlot<StreamBackend | undefined>();

@@ -1,5 +1,5 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
-import type { TempPath } from '../../http/request/location-settings.js';
+import type { TempPath } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 
 /** `*_bind`: the local address of connections to backends. */
