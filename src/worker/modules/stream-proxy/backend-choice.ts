@@ -9,12 +9,10 @@ import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.
 import type { ClientTask } from '../../task/client-task.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { resolverSlot } from '../../task/resolver-slot.js';
-import { Attempt } from '../../upstream/balancing/attempt.js';
-import { PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
-import { PEER_FAILED, PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
+import type { Attempt } from '../../upstream/balancing/attempt.js';
+import { PEER_FAILED, PEER_OK } from '../../upstream/balancing/peer.js';
 import type { BackendUser } from '../../upstream/connection/backend-user.js';
-import { countChoice } from '../../upstream/exchange/count-attempt.js';
-import type { UpstreamGroup } from '../../upstream/group/group.js';
+import { PeerChoice } from '../../upstream/group/peer-choice.js';
 import { type ResolvedTarget, startResolving, type TargetUser } from '../../upstream/group/resolve-target.js';
 import { countEnd, countTransfer } from './count-attempt.js';
 import type { ProxiedServer } from './proxied-server.js';
@@ -23,40 +21,24 @@ import type { ProxiedServer } from './proxied-server.js';
  * A session's choice of a peer: from the text of `proxy_pass` over the group to one peer after another. What is done with a peer, a
  * connection's proxy and a proxy of datagrams know. nginx: ngx_stream_proxy_handler, ngx_stream_proxy_connect.
  */
-export abstract class BackendChoice implements SessionUpstream, PickerOwner, BackendUser, TargetUser {
+export abstract class BackendChoice extends PeerChoice implements SessionUpstream, BackendUser, TargetUser {
   readonly r: Session;
   protected readonly server: ProxiedServer;
-  #group: UpstreamGroup | undefined;
-  #picker: Picker | null = null;
-  /** The peer at hand; null while there is none. */
-  #peer: Peer | null = null;
-  protected attempt: Attempt | null = null;
-  readonly attempts: Attempt[] = [];
+  override readonly attempts: Attempt[] = [];
   /** How much of what goes from and to the backend has been counted. */
   #countedFrom = 0;
   #countedTo = 0;
-  /** Monotonic milliseconds at the first choice of a peer, and when the attempt at hand began. */
-  #startTime = 0;
-  protected attemptStart = 0;
   /** The second of the clock in which the session came here. */
   readonly #startSecond: number;
-  #cancelResolve: (() => void) | null = null;
-
-  // --- what connections and logs know of the peer
-  name: string | undefined = undefined;
-  unix = false;
-  boundTo = '';
-  tlsName = '';
 
   constructor(s: Session, server: ProxiedServer) {
+    super();
     this.r = s;
     this.server = server;
-    this.#group = server.group;
+    this.group = server.group;
     this.#startSecond = Math.floor(Date.now() / 1000);
   }
 
-  /** Asks the peer that was chosen. */
-  protected abstract ask(peer: Peer): void;
   /** Closes the connection to the peer at hand, if there is one. */
   protected abstract disconnect(): void;
   /** Bytes so far from and to the backend. */
@@ -93,7 +75,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     }
     const dynamic = this.server.settings.pass?.dynamic;
     if (dynamic === undefined) {
-      this.useGroup(this.#group!);
+      this.useGroup(this.group!);
       return DONE;
     }
     const target = this.#evaluate(dynamic);
@@ -101,7 +83,7 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
       return INTERNAL_SERVER_ERROR;
     }
     const { resolver, resolverTimeout } = r.server.conf(resolverSlot);
-    this.#cancelResolve = startResolving(this, target, { resolver, resolverTimeout, failed: INTERNAL_SERVER_ERROR });
+    this.cancelResolve = startResolving(this, target, { resolver, resolverTimeout, failed: INTERNAL_SERVER_ERROR });
     return DONE;
   }
 
@@ -130,123 +112,64 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
     return rate ?? 0;
   }
 
-  defaultTlsName(name: string): void {
-    this.tlsName = name;
+  protected get over(): boolean {
+    return this.r.finished;
   }
 
-  useTlsName(name: string): void {
-    this.tlsName = name;
+  protected get mostTries(): number {
+    return this.server.settings.nextUpstreamTries;
   }
 
-  bindTo(address: string): void {
-    this.boundTo = address;
-  }
-
-  nameResolved(): void {
-    this.#cancelResolve = null;
-  }
-
-  useGroup(group: UpstreamGroup): void {
-    this.#group = group;
-    this.tlsName = group.name;
-    this.usePicker(group.balancer.begin(this.r));
-  }
-
-  usePicker(picker: Picker): void {
-    this.#picker = picker;
-    this.#startTime = performance.now();
-    const tries = this.server.settings.nextUpstreamTries;
-    if (tries !== 0 && picker.tries > tries) {
-      picker.tries = tries;
-    }
-    this.#choose();
-  }
-
-  #choose(): void {
+  protected override choose(now: number): void {
     this.r.action = 'connecting to upstream';
-    const now = performance.now();
-    this.#endAttempt(now);
-    const attempt = new Attempt();
-    attempt.connectTime = -1;
-    attempt.headerTime = -1;
-    attempt.responseTime = -1;
-    this.attempt = attempt;
-    this.attempts.push(attempt);
-    this.attemptStart = now;
-    const peer = this.#picker!.next(this);
-    if (peer !== PICKING) {
-      this.#usePeer(peer);
-    }
+    super.choose(now);
   }
 
-  picked(peer: Peer | null): void {
-    this.#usePeer(peer);
-  }
-
-  #usePeer(peer: Peer | null): void {
-    const { r } = this;
-    const picker = this.#picker!;
-    if (r.finished) {
-      if (peer !== null) {
-        picker.done(peer, PEER_OK, null);
-      }
-      return;
-    }
-    const attempt = this.attempt!;
-    if (peer === null) {
-      attempt.peer = picker.groupName;
-      this.name = picker.groupName;
-      this.log(ERROR, 'no live upstreams');
-      r.finalize(BAD_GATEWAY);
-      return;
-    }
-    this.#peer = peer;
-    this.name = peer.name;
-    this.unix = peer.port === 0;
-    attempt.peer = peer.name;
-    countChoice(peer);
-    this.ask(peer);
+  protected noPeer(): void {
+    this.blameGroup();
+    this.log(ERROR, 'no live upstreams');
+    this.r.finalize(BAD_GATEWAY);
   }
 
   /** The connection to the peer at hand is there. nginx: NGX_STREAM_UPSTREAM_NOTIFY_CONNECT. */
   protected peerReached(now: number): void {
     const attempt = this.attempt!;
     attempt.connectTime = now - this.attemptStart;
-    this.#picker!.connected?.(this.#peer!, attempt);
+    this.picker!.connected?.(this.chosen!, attempt);
   }
 
   /** The peer at hand has sent something. nginx: NGX_STREAM_UPSTREAM_NOTIFY_FIRST_BYTE. */
   protected firstByte(now: number): void {
     const attempt = this.attempt!;
     attempt.headerTime = now - this.attemptStart;
-    this.#picker!.headerReceived?.(this.#peer!, attempt);
+    this.picker!.headerReceived?.(this.chosen!, attempt);
   }
 
   /** The attempt failed: another peer is asked, or the session ends. nginx: ngx_stream_proxy_next_upstream. */
   protected next(): void {
     const { r } = this;
-    const picker = this.#picker!;
+    const picker = this.picker!;
     const { settings } = this.server;
     if (r.debugging) {
       r.log(DEBUG, 'stream proxy next upstream');
     }
     this.#giveBack(PEER_FAILED);
-    const late = settings.nextUpstreamTimeout !== 0 && performance.now() - this.#startTime >= settings.nextUpstreamTimeout;
+    const late = settings.nextUpstreamTimeout !== 0 && performance.now() - this.startTime >= settings.nextUpstreamTimeout;
     if (picker.tries === 0 || !settings.nextUpstream || late) {
       r.finalize(BAD_GATEWAY);
       return;
     }
     this.disconnect();
-    this.#choose();
+    this.choose(performance.now());
   }
 
   #giveBack(state: number): void {
-    const peer = this.#peer;
+    const peer = this.chosen;
     if (peer !== null) {
       this.countBytes();
       countEnd(peer, state, this.attempt!, performance.now() - this.attemptStart);
-      this.#peer = null;
-      this.#picker!.done(peer, state, this.attempt);
+      this.chosen = null;
+      this.picker!.done(peer, state, this.attempt);
     }
   }
 
@@ -260,12 +183,12 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
   protected countBytes(): void {
     countBytes(this.r);
     const { bytesFromBackend, bytesToBackend } = this;
-    countTransfer(this.#peer!, bytesFromBackend - this.#countedFrom, bytesToBackend - this.#countedTo);
+    countTransfer(this.chosen!, bytesFromBackend - this.#countedFrom, bytesToBackend - this.#countedTo);
     this.#countedFrom = bytesFromBackend;
     this.#countedTo = bytesToBackend;
   }
 
-  #endAttempt(now: number): void {
+  protected endAttempt(now: number): void {
     const attempt = this.attempt;
     if (attempt === null) {
       return;
@@ -282,9 +205,9 @@ export abstract class BackendChoice implements SessionUpstream, PickerOwner, Bac
 
   // nginx: ngx_stream_proxy_finalize.
   release(): void {
-    this.#cancelResolve?.();
-    this.#cancelResolve = null;
-    this.#endAttempt(performance.now());
+    this.cancelResolve?.();
+    this.cancelResolve = null;
+    this.endAttempt(performance.now());
     this.#giveBack(this.peerFailed ? PEER_FAILED : PEER_OK);
     this.disconnect();
   }

@@ -4,18 +4,6 @@ import type { Attempt } from '../balancing/attempt.js';
 import { PEER_FAILED, type Peer } from '../balancing/peer.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Counts that a peer was chosen for a request. */
-export function countChoice({ meter }: Peer): void {
-  if (meter === null) {
-    return;
-  }
-  const { values } = meter;
-  values[PEER.active]!++;
-  values[PEER.requests]!++;
-  values[PEER.selected] = Date.now();
-  meter.touch();
-}
-
 /** Counts what became of an attempt that began at `start` (monotonic milliseconds); `state` is one of PEER_OK, PEER_NEXT, PEER_FAILED. */
 export function countEnd({ meter }: Peer, state: number, attempt: Attempt, u: UpstreamRequest, start: number): void {
   if (meter === null) {

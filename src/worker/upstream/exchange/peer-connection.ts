@@ -1,5 +1,3 @@
-// Over 400 lines: taking, using, giving back and losing one connection share its state.
-
 import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import { EMPTY } from '../../bytes/empty.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
@@ -8,14 +6,15 @@ import { now } from '../../task/at-work.js';
 import { asStatus } from '../../task/codes.js';
 import { resolverSlot } from '../../task/resolver-slot.js';
 import { Attempt } from '../balancing/attempt.js';
-import { PICKING, type Picker, type PickerOwner } from '../balancing/balancer.js';
+import type { Picker } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { connectFailure, handshakeFailure } from '../connection/wire-errors.js';
 import type { UpstreamGroup } from '../group/group.js';
+import { PeerChoice } from '../group/peer-choice.js';
 import { type ResolvedTarget, startResolving } from '../group/resolve-target.js';
 import { FailureType, failureStatus } from '../settings/failure.js';
-import { countChoice, countEnd } from './count-attempt.js';
+import { countEnd } from './count-attempt.js';
 import { mayTryNext } from './next-upstream.js';
 import { openConnection, openHttp2 } from './open-channel.js';
 import { ResponseHeadReader } from './response-head-reader.js';
@@ -32,34 +31,18 @@ const NO_FAULT: ReadonlySet<number> = new Set([FailureType.HTTP_403, FailureType
  * A request's way to a backend: chooses a peer, connects to it, and turns to another one when that fails. It owns the
  * connection until the request is sent on it. nginx: ngx_peer_connection_t, ngx_http_upstream_connect, ngx_http_upstream_next.
  */
-export class PeerConnection implements PickerOwner, ChannelOwner {
+export class PeerConnection extends PeerChoice implements ChannelOwner {
   readonly #u: UpstreamRequest;
-  #group: UpstreamGroup | undefined = undefined;
-  #picker: Picker | null = null;
-  #peer: Peer | null = null;
-  /** Name of the latest peer, for logs. */
-  name: string | undefined = undefined;
-  unix = false;
-  /** The local address of the latest connection, for logs. */
-  boundTo = '';
-  /** The name for SNI and verification, unless `*_ssl_name` gives another. */
-  tlsName = '';
   connection: Channel | null = null;
-  attempt: Attempt | null = null;
-  /** What `$upstream_*` tell, attempt by attempt; an entry without a peer stands between two rounds. */
-  attempts: Attempt[] | null = null;
-  /** Monotonic milliseconds when the first peer was chosen, and when the latest was. */
-  startTime = 0;
-  #attemptStart = 0;
   /** The connection at hand served another request before. */
   #reused = false;
   /** How often a backend has refused the request without a look. */
   #refusals = 0;
   /** The latest attempt was refused so, and that counts as none. */
   #refused = false;
-  #cancelResolve: (() => void) | null = null;
 
   constructor(u: UpstreamRequest) {
+    super();
     this.#u = u;
   }
 
@@ -69,7 +52,7 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
 
   /** The group whose peers are asked, or the host that stands for one. */
   get groupName(): string | undefined {
-    return this.#group?.name;
+    return this.group?.name;
   }
 
   /** Puts the attempts of a request behind those that it made elsewhere. */
@@ -102,122 +85,58 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     // An attempt at a name that is not found counts as a round, too.
     this.attempts ??= [];
     const { resolver, resolverTimeout } = this.r.location.conf(resolverSlot);
-    this.#cancelResolve = startResolving(this.#u, target, { resolver, resolverTimeout, failed: 502 });
+    this.cancelResolve = startResolving(this.#u, target, { resolver, resolverTimeout, failed: 502 });
   }
 
-  /** The name of a backend was looked up: there is nothing to cancel any more. */
-  nameResolved(): void {
-    this.#cancelResolve = null;
+  protected get over(): boolean {
+    return this.#u.done;
   }
 
-  /** Says what the backend is called in TLS, where nothing has said it yet. */
-  defaultTlsName(name: string): void {
-    if (this.tlsName === '') {
-      this.tlsName = name;
-    }
-  }
-
-  /** Says what the backend is called in TLS. */
-  useTlsName(name: string): void {
-    this.tlsName = name;
-  }
-
-  /** Says from which address the connection is made. */
-  bindTo(address: string): void {
-    this.boundTo = address;
-  }
-
-  /** Chooses among a group's peers from now on. */
-  useGroup(group: UpstreamGroup): void {
-    this.#group = group;
-    this.defaultTlsName(group.name);
-    this.usePicker(group.balancer.begin(this.r));
-  }
-
-  /** Chooses with this picker from now on. */
-  usePicker(picker: Picker): void {
-    this.#picker = picker;
-    const time = now();
-    this.startTime = time;
-    const tries = this.#u.conf.settings.nextUpstreamTries;
-    if (tries !== 0 && picker.tries > tries) {
-      picker.tries = tries;
-    }
-    this.#connect(time);
+  protected get mostTries(): number {
+    return this.#u.conf.settings.nextUpstreamTries;
   }
 
   /** A peer besides the one at hand may still be asked. */
   get mayTryAnother(): boolean {
-    return this.#picker!.tries > 1;
+    return this.picker!.tries > 1;
   }
 
-  // nginx: ngx_http_upstream_connect.
-  #connect(now: number): void {
+  protected override choose(now: number): void {
     this.#u.action = 'connecting to upstream';
-    this.#endAttempt(now);
-    const attempt = new Attempt();
-    attempt.connectTime = -1;
-    attempt.headerTime = -1;
-    attempt.responseTime = -1;
-    this.attempt = attempt;
-    // Most requests make one attempt: an array that grows takes room for many.
-    if (this.attempts === null) {
-      this.attempts = [attempt];
-    } else {
-      this.attempts.push(attempt);
-    }
-    this.#attemptStart = now;
-    const picker = this.#picker!;
+    super.choose(now);
+  }
+
+  protected override pick(picker: Picker, now: number): void {
     if (this.r.debugging) {
       this.r.log(DEBUG, `get rr peer, try: ${picker.tries}`);
     }
-    const peer = picker.next(this);
-    if (peer !== PICKING) {
-      this.#usePeer(peer, now);
+    super.pick(picker, now);
+  }
+
+  protected noPeer(now: number): void {
+    if (this.#refused && this.group !== undefined) {
+      this.#beginAgain(this.group, now);
+      return;
     }
+    if (this.r.trace !== null) {
+      traceChoice(this.#u, null);
+    }
+    this.blameGroup();
+    this.report(ERROR, 'no live upstreams');
+    this.next(FailureType.NOLIVE);
   }
 
-  picked(peer: Peer | null): void {
-    this.#usePeer(peer, now());
-  }
-
-  /** Asks the peer that was chosen; null: none can be asked. */
-  #usePeer(peer: Peer | null, now: number): void {
+  protected ask(peer: Peer, now: number): void {
     const u = this.#u;
-    const picker = this.#picker!;
-    if (u.done) {
-      if (peer !== null) {
-        picker.done(peer, PEER_OK, null);
-      }
-      return;
-    }
-    if (peer === null && this.#refused && this.#group !== undefined) {
-      this.#beginAgain(this.#group, now);
-      return;
-    }
-    const attempt = this.attempt!;
     if (u.r.trace !== null) {
       traceChoice(u, peer);
     }
-    if (peer === null) {
-      attempt.peer = picker.groupName;
-      this.name = picker.groupName;
-      this.unix = false;
-      this.report(ERROR, 'no live upstreams');
-      this.next(FailureType.NOLIVE);
-      return;
-    }
-    this.#peer = peer;
-    this.name = peer.name;
-    this.unix = peer.port === 0;
-    attempt.peer = peer.name;
-    countChoice(peer);
     u.reinit();
     const { http2User } = u.exchange;
     const c =
       http2User === undefined
-        ? (this.#group?.idle?.take(peer.name, u.tls, u.conf) ?? openConnection(u, peer, this))
-        : openHttp2(u, peer, this.#group?.streams, this, http2User, now);
+        ? (this.group?.idle?.take(peer.name, u.tls, u.conf) ?? openConnection(u, peer, this))
+        : openHttp2(u, peer, this.group?.streams, this, http2User, now);
     if (c === null) {
       u.finalize(500);
       return;
@@ -230,27 +149,24 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     if (c.ready) {
       this.#sendRequest(c, now);
     } else {
-      c.deadline.set(this.#attemptStart, u.conf.settings.connectTimeout);
+      c.deadline.set(this.attemptStart, u.conf.settings.connectTimeout);
     }
   }
 
   /** Every peer was asked, but those that refused the request without a look may be asked again: theirs was a connection's end. */
   #beginAgain(group: UpstreamGroup, now: number): void {
-    const { tries } = this.#picker!;
+    const { tries } = this.picker!;
     const picker = group.balancer.begin(this.r);
     picker.tries = tries;
-    this.#picker = picker;
+    this.picker = picker;
     this.#refused = false;
-    const peer = picker.next(this);
-    if (peer !== PICKING) {
-      this.#usePeer(peer, now);
-    }
+    super.pick(picker, now);
   }
 
   #sendRequest(c: Channel, now: number): void {
     const attempt = this.attempt!;
     if (attempt.connectTime === -1) {
-      attempt.connectTime = now - this.#attemptStart;
+      attempt.connectTime = now - this.attemptStart;
     }
     const reader = new ResponseHeadReader(this.#u);
     c.owner = reader;
@@ -327,30 +243,30 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
 
   /** A response head was read `now`. */
   headRead(now: number): void {
-    this.attempt!.headerTime = now - this.#attemptStart;
+    this.attempt!.headerTime = now - this.attemptStart;
   }
 
   /** That head goes to the client. */
   headAccepted(): void {
-    this.#picker!.headerReceived?.(this.#peer!, this.attempt!);
+    this.picker!.headerReceived?.(this.chosen!, this.attempt!);
   }
 
   /** An attempt failed: another peer is asked, or the client is told. nginx: ngx_http_upstream_next. */
   next(failure: number): void {
     const u = this.#u;
-    const picker = this.#picker!;
+    const picker = this.picker!;
     const attempt = this.attempt!;
     if (this.r.debugging) {
       this.r.log(DEBUG, `http next upstream, ${failure.toString(16)}`);
     }
-    if (this.#peer !== null) {
+    if (this.chosen !== null) {
       if (this.connection !== null) {
         attempt.bytesSent = this.connection.sent;
       }
       const state = NO_FAULT.has(failure) ? PEER_NEXT : PEER_FAILED;
-      countEnd(this.#peer, state, attempt, u, this.#attemptStart);
-      picker.done(this.#peer, state, attempt);
-      this.#peer = null;
+      countEnd(this.chosen, state, attempt, u, this.attemptStart);
+      picker.done(this.chosen, state, attempt);
+      this.chosen = null;
     }
     if (failure === FailureType.TIMEOUT) {
       this.r.log(ERROR, 'upstream timed out (110: Connection timed out)');
@@ -378,12 +294,12 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
       return;
     }
     this.#close();
-    this.#connect(now());
+    this.choose(now());
   }
 
   /** The status when there is no peer to ask; a group that waits for its first addresses is not there yet. */
   #noLiveStatus(): number {
-    const waiting = this.#group?.lazySet;
+    const waiting = this.group?.lazySet;
     return waiting !== undefined && waiting.peers.length === 0 ? 503 : this.#u.conf.noLiveStatus;
   }
 
@@ -397,38 +313,38 @@ export class PeerConnection implements PickerOwner, ChannelOwner {
     c.close();
   }
 
-  #endAttempt(now: number): void {
+  protected endAttempt(now: number): void {
     const attempt = this.attempt;
     if (attempt === null || attempt.responseTime !== -1) {
       return;
     }
-    attempt.responseTime = now - this.#attemptStart;
+    attempt.responseTime = now - this.attemptStart;
     if (this.connection !== null) {
       attempt.bytesSent = this.connection.sent;
     }
     const { r } = this;
-    r.main.spans?.attempt(r, attempt, this.#attemptStart, now);
+    r.main.spans?.attempt(r, attempt, this.attemptStart, now);
   }
 
   /** Gives back the peer and the connection, which is kept for another request if it may serve one (`reusable`). */
   release(now: number, reusable: boolean): void {
-    if (this.#cancelResolve !== null) {
-      this.#cancelResolve();
-      this.#cancelResolve = null;
+    if (this.cancelResolve !== null) {
+      this.cancelResolve();
+      this.cancelResolve = null;
     }
-    this.#endAttempt(now);
+    this.endAttempt(now);
     const c = this.connection;
-    const peer = this.#peer;
+    const peer = this.chosen;
     this.connection = null;
     if (peer !== null) {
-      this.#peer = null;
-      countEnd(peer, PEER_OK, this.attempt!, this.#u, this.#attemptStart);
-      this.#picker!.done(peer, PEER_OK, this.attempt);
+      this.chosen = null;
+      countEnd(peer, PEER_OK, this.attempt!, this.#u, this.attemptStart);
+      this.picker!.done(peer, PEER_OK, this.attempt);
     }
     if (c === null) {
       return;
     }
-    const kept = reusable && c === c.carrier && (this.#group?.idle?.put(c.carrier, peer?.name ?? '', this.#u.conf, now) ?? false);
+    const kept = reusable && c === c.carrier && (this.group?.idle?.put(c.carrier, peer?.name ?? '', this.#u.conf, now) ?? false);
     if (kept && this.r.debugging) {
       this.r.log(DEBUG, `free keepalive peer: saving connection to ${peer?.name}`);
     }
