@@ -12,8 +12,8 @@ interface Row {
 }
 
 /**
- * Makes the lists of settings that locations and servers have, as `slot` and `serverSlot` of modules say. Places that have the same may share
- * one list: there may be fifty thousand.
+ * Makes the lists of settings that locations and servers have, as `slot` and `serverSlot` of modules say. Places that have the same may
+ * share one list: there may be fifty thousand.
  */
 export class SettingsLists {
   readonly #rows: readonly Row[];
