@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import type { ClientSocket } from '../../src/shared/net/client-socket.js';
-import type { ConnectionHandle } from '../../src/shared/net/handle-socket.js';
+import type { ConnectionHandle } from '../../src/shared/net/connection-handle.js';
 import { bareSpec, ListenSocket, takeConnections } from '../../src/shared/net/listen-socket.js';
-import { HandleClientSocket } from '../../src/worker/net/handle-client-socket.js';
+import type { Socket as AnySocket } from '../../src/shared/net/socket.js';
+import { HandleSocket } from '../../src/worker/net/handle-socket.js';
 
 /** Opens a connection to a port of its own, as workers accept it; resolves with its client. `accept` is given the server's side. */
-export async function acceptOne(t: Test, accept: (socket: HandleClientSocket) => void): Promise<Socket> {
+export async function acceptOne(t: Test, accept: (socket: HandleSocket) => void): Promise<Socket> {
   const listening = ListenSocket.bind(bareSpec('ipv4', '127.0.0.1'));
   const server = createServer();
   const accepted = new Promise<void>((done) => {
     takeConnections(server, (handle: ConnectionHandle) => {
-      accept(new HandleClientSocket(handle));
+      accept(new HandleSocket(handle));
       done();
     });
   });
@@ -42,7 +42,7 @@ export async function readAll(client: Socket): Promise<string> {
 }
 
 /** Writes until the kernel takes no more; returns all of it. */
-export function fill(socket: Pick<ClientSocket, 'writeJoined'>): string {
+export function fill(socket: Pick<AnySocket, 'writeJoined'>): string {
   const piece = Buffer.alloc(64 * 1024, 'x');
   let sent = '';
   for (let flowing = true; flowing; ) {
@@ -58,13 +58,12 @@ export class NotingOwner {
   readonly events: string[] = [];
   #wake = (): void => {};
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     this.text += bytes.toString('latin1', 0, length);
     this.#wake();
-    return true;
   }
-  clientEnded = (): void => this.note('ended');
-  flushed = (): void => this.note('flushed');
+  socketEnded = (): void => this.note('ended');
+  socketDrained = (): void => this.note('drained');
   socketClosed = (): void => this.note('closed');
 
   note(event: string): void {

@@ -4,8 +4,8 @@ import type { Test } from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
 import { bareSpec, ListenSocket } from '../../src/shared/net/listen-socket.js';
 import type { UringEngine } from '../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../src/worker/net/uring/uring-client-socket.js';
 import { UringListener } from '../../src/worker/net/uring/uring-listener.js';
+import type { UringSocket } from '../../src/worker/net/uring/uring-socket.js';
 import { NotingOwner } from './accepted.js';
 
 /** A ring that serves in this process, or why there is none. */
@@ -19,7 +19,7 @@ if (typeof ring !== 'string') {
 export const needsRing = { skip: typeof ring === 'string' && `no io_uring: ${ring}` };
 
 /** A listener of its own on the ring; `accept` is given what it accepts. Returns its port. */
-export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringClientSocket) => void, workers = 1): number {
+export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: UringSocket) => void, workers = 1): number {
   const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   listening.attach(undefined as never, new UringListener(engine, workers, accept));
   let failure: Error | undefined;
@@ -36,9 +36,9 @@ export function listenOnRing(t: Test, engine: UringEngine, accept: (socket: Urin
 }
 
 /** Opens a connection that is accepted on the ring; resolves with both ends. */
-export async function acceptOnRing(t: Test, engine: UringEngine): Promise<{ client: Socket; socket: UringClientSocket }> {
-  let accepted = (_socket: UringClientSocket): void => {};
-  const socket = new Promise<UringClientSocket>((done) => {
+export async function acceptOnRing(t: Test, engine: UringEngine): Promise<{ client: Socket; socket: UringSocket }> {
+  let accepted = (_socket: UringSocket): void => {};
+  const socket = new Promise<UringSocket>((done) => {
     accepted = done;
   });
   const port = listenOnRing(t, engine, (each) => accepted(each));

@@ -1,5 +1,5 @@
 import { loadNative, type Native } from '../native/native.js';
-import type { SocketDemands } from './backend-socket.js';
+import type { SocketDemands } from './socket.js';
 import { Family, ipAddress, type KernelAddress } from './socket-addresses.js';
 import { NOT_BLOCKING_CLOSED_ON_EXEC, setNumber } from './socket-option.js';
 import { systemError } from './system-error.js';

@@ -2,9 +2,8 @@
 // without starting to read, nor to send without an object and a callback for each datagram. The only file that knows it.
 import { withoutZone } from '../address/zone-id.js';
 import { needsDescriptor, openDescriptorTo } from './backend-descriptor.js';
-import type { SocketDemands } from './backend-socket.js';
-import type { SocketAddress } from './client-socket.js';
 import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from './datagram-socket.js';
+import type { SocketAddress, SocketDemands } from './socket.js';
 import { systemError } from './system-error.js';
 
 interface Address {

@@ -1,4 +1,4 @@
-import type { SocketAddress } from './client-socket.js';
+import type { SocketAddress } from './socket.js';
 
 /** What waits for the kernel beyond so many bytes is dropped, as a full socket's buffer would drop it. */
 export const MOST_WAITING = 256 * 1024;

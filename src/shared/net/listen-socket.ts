@@ -7,9 +7,9 @@ import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
 import type { ListenSpec } from '../config/configuration.js';
 import { fsPath } from '../files/fs-path.js';
 import { nativeText } from '../text/native-text.js';
+import type { ConnectionHandle } from './connection-handle.js';
 import { DatagramHandle } from './datagram-handle.js';
 import type { DatagramSocket, DatagramTaker } from './datagram-socket.js';
-import type { ConnectionHandle } from './handle-socket.js';
 import { listenKey } from './listen-key.js';
 import { bindOneOfSeveral } from './reuseport.js';
 

@@ -2,7 +2,7 @@
 import { Address, formatAddress, parseAddress } from '../address/address.js';
 import { LONGEST_SOCKET_PATH } from '../address/socket-path.js';
 import type { Native } from '../native/native.js';
-import type { SocketAddress } from './client-socket.js';
+import type { SocketAddress } from './socket.js';
 
 export const Family = { UNIX: 1, INET: 2, INET6: 10 } as const;
 /** As long as any of them. */

@@ -1,7 +1,7 @@
-import type { ClientSocket, SocketAddress, SocketOwner } from '../../shared/net/client-socket.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 
 /** A client's connection that leads nowhere: what is sent on it is kept. */
-export class MemorySocket implements ClientSocket {
+export class MemorySocket implements Socket {
   readonly #remote: SocketAddress;
   readonly #local: SocketAddress;
   readonly #sent: Buffer[] = [];
@@ -11,7 +11,7 @@ export class MemorySocket implements ClientSocket {
   /** The server has closed it. */
   closed = false;
   readonly descriptor = -1;
-  readonly empty = true;
+  readonly flushed = true;
   readonly pending = false;
   readonly unsent = 0;
   readonly offerLimit = 65536;
@@ -68,8 +68,12 @@ export class MemorySocket implements ClientSocket {
     return bytes.length;
   }
 
+  cork(): void {}
+
+  uncork(): void {}
+
   awaitFlush(): void {
-    setImmediate(() => this.owner?.flushed());
+    setImmediate(() => this.owner?.socketDrained());
   }
 
   end(): void {
@@ -81,6 +85,10 @@ export class MemorySocket implements ClientSocket {
   }
 
   closeSoon(): void {
+    this.close();
+  }
+
+  leave(): void {
     this.close();
   }
 

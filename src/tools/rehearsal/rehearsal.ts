@@ -228,7 +228,7 @@ export class Rehearsal {
       const connection = new Http1Connection(this.#host, socket, arrival.address, ++this.#serial, undefined, opened);
       connection.start();
       await nextTurn();
-      connection.received(bytes, bytes.length, false);
+      connection.socketReceived(bytes, bytes.length, false);
       await this.#settle(socket);
     } finally {
       process.off('uncaughtException', crashed);
@@ -250,7 +250,7 @@ export class Rehearsal {
       // A client that waits for nothing more closes, as soon as it has its answer.
       if (!told && (socket.ended || this.#begun?.finished === true)) {
         told = true;
-        socket.owner!.clientEnded(false);
+        socket.owner!.socketEnded(false);
         continue;
       }
       const now = realMilliseconds();

@@ -1,5 +1,4 @@
-import type { BackendSocket, BackendSocketOwner, BackendTarget } from '../../shared/net/backend-socket.js';
-import type { SocketAddress } from '../../shared/net/client-socket.js';
+import type { BackendTarget, Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import type { NetworkStandIn } from '../../worker/net/engine/network.js';
 import type { BackendRequest, StubChannel, StubReader } from './stub-channel.js';
 import { fastcgiStub } from './stub-fastcgi.js';
@@ -63,7 +62,7 @@ export class StubNetwork implements NetworkStandIn {
     });
   };
 
-  connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
+  connect(target: BackendTarget, owner: SocketOwner): Socket {
     const { address, port } = target;
     const peer = port === 0 ? `unix:${address}` : address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
     return new StubConnection(
@@ -75,10 +74,13 @@ export class StubNetwork implements NetworkStandIn {
   }
 }
 
-class StubConnection implements BackendSocket {
+class StubConnection implements Socket {
   readonly pending = false;
   readonly flushed = true;
-  readonly #owner: BackendSocketOwner;
+  readonly descriptor = -1;
+  readonly unsent = 0;
+  readonly offerLimit = 65536;
+  readonly #owner: SocketOwner;
   readonly #channel: StubChannel;
   #reader: StubReader | undefined = undefined;
   #closed = false;
@@ -86,7 +88,7 @@ class StubConnection implements BackendSocket {
   /** Connections are kept from one run to the next, whose stub may be another. */
   constructor(
     peer: string,
-    owner: BackendSocketOwner,
+    owner: SocketOwner,
     stub: (request: BackendRequest | undefined) => StubAnswer,
     note: (request: BackendRequest) => void,
   ) {
@@ -100,21 +102,21 @@ class StubConnection implements BackendSocket {
           return { status, headers, body: Buffer.from(body as string, 'latin1') };
         }
         if (fails !== 'timeout') {
-          this.#later(() => owner.socketFailed(systemError('read', 'ECONNRESET', 104)));
+          this.#later(() => owner.socketFailed?.(systemError('read', 'ECONNRESET', 104)));
         }
         return undefined;
       },
       send: (data) => {
         const bytes = Buffer.from(data as string, 'latin1');
-        this.#later(() => owner.socketReceived(bytes, bytes.length));
+        this.#later(() => owner.socketReceived(bytes, bytes.length, true));
       },
-      end: () => this.#later(() => owner.socketEnded()),
+      end: () => this.#later(() => owner.socketEnded(false)),
     };
     const { fails } = stub(undefined);
     if (fails === 'refused') {
-      this.#later(() => owner.socketFailed(systemError('connect', 'ECONNREFUSED', 111)));
+      this.#later(() => owner.socketFailed?.(systemError('connect', 'ECONNREFUSED', 111)));
     } else if (fails !== 'timeout') {
-      this.#later(() => owner.socketConnected());
+      this.#later(() => owner.socketOpened?.());
     }
   }
 
@@ -134,13 +136,21 @@ class StubConnection implements BackendSocket {
     return true;
   }
 
-  writeLent(bytes: Buffer, start: number, end: number): boolean {
-    return this.write(bytes.subarray(start, end));
+  writeJoined(before: string, bytes: Buffer, after: string): boolean {
+    return this.writeLent(before, bytes, 0, bytes.length, after);
+  }
+
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+    return this.write(before + bytes.toString('latin1', start, end) + after);
   }
 
   offer(bytes: Buffer): number {
     this.write(bytes);
     return bytes.length;
+  }
+
+  remote(): SocketAddress {
+    return {};
   }
 
   local(): SocketAddress {
@@ -155,6 +165,10 @@ class StubConnection implements BackendSocket {
     this.#later(() => this.#owner.socketDrained());
   }
 
+  start(): void {}
+
+  expectMuch(): void {}
+
   pause(): void {}
 
   resume(): void {}
@@ -163,6 +177,18 @@ class StubConnection implements BackendSocket {
 
   close(): void {
     this.#closed = true;
+  }
+
+  closeSoon(): void {
+    this.close();
+  }
+
+  leave(): void {
+    this.close();
+  }
+
+  reset(): void {
+    this.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { ALERT, CRIT, WARN } from '../../shared/log/level.js';
-import type { AcceptedSocket } from '../../shared/net/client-socket.js';
 import type { ConnectionTaker, ListenSocket } from '../../shared/net/listen-socket.js';
+import type { AcceptedSocket } from '../../shared/net/socket.js';
 import { errnoText } from '../../shared/system/errno.js';
 import type { WorkerEnv } from '../env.js';
 import { network } from '../net/engine/network.js';

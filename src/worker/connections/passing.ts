@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { ProxyProtocolHeader } from '../net/proxy-protocol.js';
 
 /** An address of this server that a connection is to go to. */
@@ -13,7 +13,7 @@ export interface PassTarget {
 export interface PassedClient {
   readonly id: number;
   /** What is read is decrypted already, if it ever was encrypted. */
-  readonly socket: ClientSocket;
+  readonly socket: Socket;
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;

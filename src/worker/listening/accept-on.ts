@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
-import type { AcceptedSocket, ClientSocket } from '../../shared/net/client-socket.js';
-import { handlesWork } from '../../shared/net/handle-socket.js';
+import { handlesWork } from '../../shared/net/connection-handle.js';
 import { type ListenSocket, takeConnections } from '../../shared/net/listen-socket.js';
+import type { AcceptedSocket, Socket } from '../../shared/net/socket.js';
 import type { Connections } from '../connections/connections.js';
 import type { PassListener } from '../connections/passing.js';
 import { network } from '../net/engine/network.js';
-import { HandleClientSocket } from '../net/handle-client-socket.js';
+import { HandleSocket } from '../net/handle-socket.js';
 import { NodeSocket } from '../net/node-socket.js';
 import { cipherMaker } from '../net/tls-binding.js';
 
@@ -31,7 +31,7 @@ export function acceptOn<A extends Address>(
   listener: Listener<A>,
   socket: ListenSocket,
   libuv: boolean,
-  begin: (socket: ClientSocket, address: A) => void,
+  begin: (socket: Socket, address: A) => void,
   take: PassListener['take'],
 ): void {
   const { spec } = socket;
@@ -54,15 +54,15 @@ export function acceptOn<A extends Address>(
     begin(accepted, addressOf(addresses, accepted));
   };
   const secures = addresses.some(({ tls }) => tls !== undefined);
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (accepted) => accept(new NodeSocket(accepted)));
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (accepted) => accept(NodeSocket.accepted(accepted)));
   if (handlesWork() && (!secures || cipherMaker() !== null)) {
-    takeConnections(server, (handle) => accept(new HandleClientSocket(handle)));
+    takeConnections(server, (handle) => accept(new HandleSocket(handle)));
   }
   socket.attach(server, libuv || (secures && !network.secures) ? undefined : connections.taker(socket, accept));
 }
 
 /** The address among those of a socket that a connection came to. */
-function addressOf<A extends Address>(addresses: readonly A[], socket: ClientSocket): A {
+function addressOf<A extends Address>(addresses: readonly A[], socket: Socket): A {
   const last = addresses[addresses.length - 1]!;
   if (addresses.length === 1) {
     return last;

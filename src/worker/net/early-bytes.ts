@@ -1,4 +1,4 @@
-import type { SocketOwner } from '../../shared/net/client-socket.js';
+import type { SocketOwner } from '../../shared/net/socket.js';
 
 /** What came on a connection before somebody owned it, and now a copy of so many bytes more. */
 export function keptEarly(early: Buffer[] | null, bytes: Buffer, length: number): Buffer[] {
@@ -14,10 +14,10 @@ export function keptEarly(early: Buffer[] | null, bytes: Buffer, length: number)
 export function tellEarly(owner: SocketOwner, early: readonly Buffer[] | null, ended: boolean, stays: boolean): void {
   if (early !== null) {
     for (const bytes of early) {
-      owner.received(bytes, bytes.length, false);
+      owner.socketReceived(bytes, bytes.length, false);
     }
   }
   if (ended) {
-    owner.clientEnded(stays);
+    owner.socketEnded(stays);
   }
 }

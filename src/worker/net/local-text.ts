@@ -1,4 +1,4 @@
-import type { SocketAddress } from '../../shared/net/client-socket.js';
+import type { SocketAddress } from '../../shared/net/socket.js';
 import { addressAt, Family } from '../../shared/net/socket-addresses.js';
 import { LOCAL_4 } from './message-sender.js';
 

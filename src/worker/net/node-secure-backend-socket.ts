@@ -1,39 +1,39 @@
 import type { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { BackendSocketOwner, BackendTarget } from '../../shared/net/backend-socket.js';
-import { NodeBackendSocket, nodeTarget } from './node-backend-socket.js';
+import type { BackendTarget, SocketOwner } from '../../shared/net/socket.js';
+import { NodeSocket, nodeTarget } from './node-socket.js';
 import { preparedSocket } from './prepared-socket.js';
 import { readInto } from './read-into.js';
 import type { BackendTls, SecureBackendSocket } from './secure-backend-socket.js';
 import { type CipherState, certificateOf, cipherOf } from './tls-binding.js';
 
 /** A TLS connection to a backend on one of Node's sockets. */
-export class NodeSecureBackendSocket extends NodeBackendSocket implements SecureBackendSocket {
+export class NodeSecureBackendSocket extends NodeSocket implements SecureBackendSocket {
   #tls!: TLSSocket;
 
   /** Begins to connect. What comes of it is told to the owner, never before this returns. */
-  static connectTls(target: BackendTarget, tls: BackendTls, owner: BackendSocketOwner): NodeSecureBackendSocket {
-    const socket = new NodeSecureBackendSocket(owner);
+  static connectTls(target: BackendTarget, tls: BackendTls, owner: SocketOwner): NodeSecureBackendSocket {
+    const socket = new NodeSecureBackendSocket();
     const to = nodeTarget(target, socket.onread);
     const prepared = preparedSocket(target);
     if (tls.preface === undefined && prepared === undefined) {
-      socket.#take(connectTls({ ...to, ...nodeOptions(tls) } as ConnectionOptions));
+      socket.#take(connectTls({ ...to, ...nodeOptions(tls) } as ConnectionOptions), owner);
     } else {
-      socket.#takeBehind(connectBehind(tls, prepared ?? plainSocket(to)));
+      socket.#takeBehind(connectBehind(tls, prepared ?? plainSocket(to)), owner);
     }
     return socket;
   }
 
-  #take(tls: TLSSocket): void {
+  #take(tls: TLSSocket, owner: SocketOwner): void {
     this.#tls = tls;
-    this.take(tls);
-    tls.on('secureConnect', () => this.owner.socketReady());
+    this.takeOutward(tls, owner);
+    tls.on('secureConnect', () => owner.socketSecured?.());
   }
 
   /** Takes a socket that was made on another one: such a socket does not read into memory that it is given when it is made. */
-  #takeBehind(tls: TLSSocket): void {
-    this.#take(tls);
+  #takeBehind(tls: TLSSocket, owner: SocketOwner): void {
+    this.#take(tls, owner);
     if (!readInto(tls, (bytes, length) => this.came(bytes, length))) {
       tls.on('data', (bytes: Buffer) => void this.came(bytes, bytes.length));
     }

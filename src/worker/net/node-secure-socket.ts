@@ -21,7 +21,8 @@ export class NodeSecureSocket extends NodeSocket implements SecureSocket, EndedS
   constructor(plain: NodeSocket, context: SecureContext, handshake: HandshakeOwner) {
     const below = plain.release();
     const tls = new TLSSocket(below, { isServer: true, secureContext: context, rejectUnauthorized: false });
-    super(tls);
+    super();
+    this.takeAccepted(tls);
     this.#below = below;
     this.#tls = tls;
     this.#handshake = handshake;
@@ -62,7 +63,7 @@ export class NodeSecureSocket extends NodeSocket implements SecureSocket, EndedS
 
   protected override ended(): void {
     this.stays = clientStays(this.descriptor);
-    this.owner!.clientEnded(this.stays);
+    this.owner!.socketEnded(this.stays);
     if (!this.#tls.destroyed) {
       awaitClient(this);
     }
@@ -70,7 +71,7 @@ export class NodeSecureSocket extends NodeSocket implements SecureSocket, EndedS
 
   clientWent(): void {
     this.stays = false;
-    this.owner!.clientEnded(false);
+    this.owner!.socketEnded(false);
   }
 
   clientBroke(): void {

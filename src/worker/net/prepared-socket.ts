@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { needsDescriptor, openDescriptorTo } from '../../shared/net/backend-descriptor.js';
-import type { BackendTarget } from '../../shared/net/backend-socket.js';
+import type { BackendTarget } from '../../shared/net/socket.js';
 
 /**
  * One of Node's sockets that connects to a backend on a descriptor with all that the target asks for; undefined where Node can do that

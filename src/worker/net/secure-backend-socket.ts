@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
-import type { BackendSocket } from '../../shared/net/backend-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { CipherState } from './tls-binding.js';
 
 /** What a TLS connection to a backend is made with. */
@@ -17,7 +17,7 @@ export interface BackendTls {
 }
 
 /** A TLS connection to a backend. Whose certificate is right, its owner decides. */
-export interface SecureBackendSocket extends BackendSocket {
+export interface SecureBackendSocket extends Socket {
   /** What was agreed, once the handshake is over; null when the connection is closed. */
   readonly cipher: CipherState | null;
   /** The backend's certificate, once the handshake is over. */

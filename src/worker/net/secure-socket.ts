@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { CipherHandle } from './tls-binding.js';
 
 /** Whoever runs a handshake. */
@@ -10,7 +10,7 @@ export interface HandshakeOwner {
 }
 
 /** A connection whose handshake runs, and then what it brings and takes. */
-export interface SecureSocket extends ClientSocket {
+export interface SecureSocket extends Socket {
   /** What runs the handshake and then knows what was agreed; null once the connection is closed. */
   readonly cipher: CipherHandle | null;
   /** The handshake is not over, and what came may have been sent before, by another client. */

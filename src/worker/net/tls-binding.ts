@@ -4,8 +4,8 @@ import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
+import type { ConnectionHandle } from '../../shared/net/connection-handle.js';
 import { type ByteHandle, handleBinding, type WriteRequest } from '../../shared/net/handle-binding.js';
-import type { ConnectionHandle } from '../../shared/net/handle-socket.js';
 
 /** What was agreed on a TLS connection, as Node's native object tells it. */
 export interface CipherState {

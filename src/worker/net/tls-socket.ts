@@ -1,14 +1,14 @@
 // A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
 // for two sockets of node:net with their streams and listeners. Node has no public way to do that.
 import type { SecureContext } from 'node:tls';
-import type { SocketAddress, SocketOwner } from '../../shared/net/client-socket.js';
+import { type ConnectionHandle, localOf, remoteOf } from '../../shared/net/connection-handle.js';
 import { type HandleBinding, handleBinding, keepRequest, OVER, type WriteRequest, writeRequest } from '../../shared/net/handle-binding.js';
-import { type ConnectionHandle, localOf, remoteOf } from '../../shared/net/handle-socket.js';
 import { joined, joinedText } from '../../shared/net/joined.js';
+import type { SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import { spoil } from '../../shared/system/spoil.js';
 import { keptEarly, tellEarly } from './early-bytes.js';
 import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
-import type { HandleClientSocket } from './handle-client-socket.js';
+import type { HandleSocket } from './handle-socket.js';
 import { plainLength } from './plain-length.js';
 import type { HandshakeOwner, SecureSocket } from './secure-socket.js';
 import { type CipherHandle, cipherMaker } from './tls-binding.js';
@@ -70,7 +70,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   #left = 0;
 
   /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. See {@link cipherMaker}. */
-  constructor(plain: HandleClientSocket, context: SecureContext, handshake: HandshakeOwner) {
+  constructor(plain: HandleSocket, context: SecureContext, handshake: HandshakeOwner) {
     const handle = plain.release();
     const cipher = cipherMaker()!(handle, context, true);
     this.#node = handleBinding() as HandleBinding;
@@ -119,7 +119,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     return localOf(this.#handle);
   }
 
-  get empty(): boolean {
+  get flushed(): boolean {
     return !this.#pending;
   }
 
@@ -160,7 +160,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     const owner = this.#owner;
     if (length > 0) {
       if (owner !== undefined) {
-        owner.received(buffer!, length, true);
+        owner.socketReceived(buffer!, length, true);
       } else {
         this.#early = keptEarly(this.#early, buffer!, length);
       }
@@ -172,7 +172,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     } else {
       this.#ended = true;
       this.stays = clientStays(this.descriptor);
-      owner?.clientEnded(this.stays);
+      owner?.socketEnded(this.stays);
       if (!this.#closing) {
         awaitClient(this);
       }
@@ -181,7 +181,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   clientWent(): void {
     this.stays = false;
-    this.#owner?.clientEnded(false);
+    this.#owner?.socketEnded(false);
   }
 
   clientBroke(): void {
@@ -356,7 +356,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
       }
     }
     if (told && !this.#closing) {
-      this.#owner?.flushed();
+      this.#owner?.socketDrained();
     }
   }
 
@@ -371,6 +371,11 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), bytes));
     return bytes.length;
   }
+
+  // A record is made of each write.
+  cork(): void {}
+
+  uncork(): void {}
 
   // A write that returned true is in the kernel.
   awaitFlush(): void {}
@@ -436,9 +441,13 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   #gone(): void {
     const cipher = this.#cipher;
-    this.#owner?.socketClosed();
+    this.#owner?.socketClosed?.();
     this.#cipher = null;
     cipher?.destroySSL();
+  }
+
+  leave(): void {
+    this.closeSoon();
   }
 
   reset(): void {

@@ -1,5 +1,5 @@
 import type { Level } from '../../shared/log/level.js';
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { TlsConnection } from './client.js';
 import type { ClientTask } from './client-task.js';
 
@@ -12,7 +12,7 @@ export interface TlsTerminator<S> {
    * call. Returns undefined when more must come before the handshake can begin. Calls back once, with what was agreed or with what failed.
    * `task`: the work that the connection is for, where it has begun.
    */
-  accept(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+  accept(socket: Socket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
 }
 
 /** A handshake under way. */
@@ -26,7 +26,7 @@ export type TlsDone<S> = (result: TlsAccepted<S> | TlsFailure) => void;
 /** A finished TLS handshake. */
 export interface TlsAccepted<S> {
   /** Decrypts. */
-  readonly socket: ClientSocket;
+  readonly socket: Socket;
   readonly peer: TlsConnection;
   /** The server that the client named in its hello, or the address's default server. */
   readonly server: S;

@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { Handshaking, TlsDone, TlsTerminator } from '../task/tls-terminator.js';
 import { readClientHello } from './client-hello.js';
@@ -19,7 +19,7 @@ export class AddressHandshakes<S extends TlsServer> implements TlsTerminator<S> 
     countTimeout(this.#address().defaultServer);
   }
 
-  accept(socket: ClientSocket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
+  accept(socket: Socket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
     const hello = readClientHello(bytes);
     if (hello === 'more') {
       return undefined;

@@ -1,5 +1,5 @@
 import { INFO } from '../../shared/log/level.js';
-import type { ClientSocket, SocketOwner } from '../../shared/net/client-socket.js';
+import type { Socket, SocketOwner } from '../../shared/net/socket.js';
 import { network } from '../net/engine/network.js';
 import type { HandshakeOwner, SecureSocket } from '../net/secure-socket.js';
 import type { CipherHandle } from '../net/tls-binding.js';
@@ -32,7 +32,7 @@ function sessionFor(tls: ServerTls, hello: ClientHello | undefined): Buffer | un
 
 /** A handshake: what is not configured costs no call of OpenSSL into JavaScript. */
 export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Handshaking, SocketOwner {
-  readonly #plain: ClientSocket;
+  readonly #plain: Socket;
   readonly #done: TlsDone<S>;
   #choice!: Choice<S>;
   #hello: ClientHello | undefined;
@@ -44,7 +44,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
   /** What has come of the client while a decision about its hello is waited for. */
   #held: Buffer | undefined = undefined;
 
-  constructor(plain: ClientSocket, done: TlsDone<S>) {
+  constructor(plain: Socket, done: TlsDone<S>) {
     this.#plain = plain;
     this.#done = done;
   }
@@ -114,14 +114,13 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
 
   // --- the client's connection, while a decision is waited for
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.#held !== undefined) {
       this.#held = Buffer.concat([this.#held, bytes.subarray(0, length)]);
     }
-    return false;
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     if (this.#held !== undefined) {
       this.#end({ level: INFO, message: CLOSED_BY_PEER });
       this.#plain.close();
@@ -134,7 +133,7 @@ export class DirectHandshake<S extends TlsServer> implements HandshakeOwner, Han
     }
   }
 
-  flushed(): void {}
+  socketDrained(): void {}
 
   // nginx: ngx_ssl_new_session.
   #sessions(cipher: CipherHandle): void {

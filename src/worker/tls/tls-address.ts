@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/log/error-log.js';
-import type { ClientSocket } from '../../shared/net/client-socket.js';
+import type { Socket } from '../../shared/net/socket.js';
 import type { Meter, Meters } from '../../shared/zone/meters.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { ProtocolRuntime } from '../task/protocol-runtime.js';
@@ -35,7 +35,7 @@ export interface OfferedProtocols {
 }
 
 /** Both ends of a connection. */
-export type Ends = Pick<ClientSocket, 'remote' | 'local'>;
+export type Ends = Pick<Socket, 'remote' | 'local'>;
 
 /** A listening address of `http` or `stream`, as far as its handshakes know it. */
 export interface TlsAddress<S extends TlsServer> {

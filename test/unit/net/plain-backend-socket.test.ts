@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import type { BackendSocketOwner } from '../../../src/shared/net/backend-socket.js';
-import { HandleBackendSocket } from '../../../src/worker/net/handle-backend-socket.js';
+import type { SocketOwner } from '../../../src/shared/net/socket.js';
+import { HandleSocket } from '../../../src/worker/net/handle-socket.js';
 import { socketPath } from '../../support/socket-path.js';
 import { waitFor } from '../../support/wait.js';
 
 /** Notes what happens. */
-class Owner implements BackendSocketOwner {
+class Owner implements SocketOwner {
   text = '';
   readonly events: string[] = [];
   onConnected: () => void = () => {};
 
-  socketConnected(): void {
+  socketOpened(): void {
     this.events.push('connected');
     this.onConnected();
   }
 
-  socketReady(): void {}
+  socketSecured(): void {}
 
   socketReceived(bytes: Buffer, length: number): void {
     this.text += bytes.toString('latin1', 0, length);
@@ -50,7 +50,7 @@ async function pair(t: Test, options: { readonly path?: string } = {}) {
   const { port } = options.path === undefined ? (server.address() as AddressInfo) : { port: 0 };
   const owner = new Owner();
   const accepted = once(server, 'connection');
-  const socket = HandleBackendSocket.connect({ address: options.path ?? '127.0.0.1', port, keepAlive: true }, owner);
+  const socket = HandleSocket.connect({ address: options.path ?? '127.0.0.1', port, keepAlive: true }, owner);
   t.teardown(() => socket.close());
   t.strictSame(owner.events, [], 'nothing is told before it returns');
   const [peer] = (await accepted) as [Socket];
@@ -67,7 +67,7 @@ for (const unix of [false, true]) {
     const { owner, socket, peer, got } = await pair(t, unix ? { path: socketPath(t) } : {});
     t.ok(socket.write('text '));
     t.ok(socket.write(Buffer.from('bytes ')));
-    t.ok(socket.writeLent(Buffer.from('xlentx'), 1, 5));
+    t.ok(socket.writeLent('', Buffer.from('xlentx'), 1, 5, ''));
     t.equal(socket.offer(Buffer.from(' offered')), 8);
     await waitFor(() => got() === 'text bytes lent offered');
     peer.write('answer');
@@ -92,7 +92,7 @@ t.test('what is corked leaves together', async (t) => {
   socket.cork();
   socket.cork();
   socket.write('a');
-  socket.writeLent(Buffer.from('b'), 0, 1);
+  socket.writeLent('', Buffer.from('b'), 0, 1, '');
   t.equal(socket.offer(Buffer.from('c')), 0, 'nothing goes past it');
   socket.uncork();
   socket.write(Buffer.from('c'));
@@ -139,9 +139,9 @@ t.test('connections that cannot be made, or break', async (t) => {
   await owner.until('read ECONNRESET');
   t.ok(socket.write('x'), 'writes are swallowed');
   t.strictSame(owner.events, ['connected', 'read ECONNRESET'], 'one failure is told');
-  const failure = async (target: Partial<Parameters<typeof HandleBackendSocket.connect>[0]>): Promise<string[]> => {
+  const failure = async (target: Partial<Parameters<typeof HandleSocket.connect>[0]>): Promise<string[]> => {
     const other = new Owner();
-    const opened = HandleBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false, ...target }, other);
+    const opened = HandleSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false, ...target }, other);
     t.teardown(() => opened.close());
     t.strictSame(other.events, []);
     await waitFor(() => other.events.length > 0);
@@ -158,12 +158,12 @@ t.test('connections that cannot be made, or break', async (t) => {
 t.test('what is closed is told nothing', async (t) => {
   const owner = new Owner();
   const { port } = await pair(t);
-  const socket = HandleBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, owner);
+  const socket = HandleSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, owner);
   socket.close();
   const refused = new Owner();
-  HandleBackendSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false }, refused).close();
+  HandleSocket.connect({ address: '127.0.0.1', port: 1, keepAlive: false }, refused).close();
   const other = new Owner();
-  const closing = HandleBackendSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, other);
+  const closing = HandleSocket.connect({ address: '127.0.0.1', port, keepAlive: false }, other);
   other.onConnected = () => closing.close();
   await other.until('connected');
   t.ok(closing.write('x'));

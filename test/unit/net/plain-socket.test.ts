@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { handlesWork } from '../../../src/shared/net/handle-socket.js';
-import type { HandleClientSocket } from '../../../src/worker/net/handle-client-socket.js';
+import { handlesWork } from '../../../src/shared/net/connection-handle.js';
+import type { HandleSocket } from '../../../src/worker/net/handle-socket.js';
 import { acceptOne, fill, NotingOwner, readAll } from '../../support/accepted.js';
 
 /** Both ends of a new connection; what happens on the server's side is noted. The client does not read yet. */
 async function pair(t: Test) {
-  let accepted: HandleClientSocket | undefined;
+  let accepted: HandleSocket | undefined;
   const client = await acceptOne(t, (socket) => {
     accepted = socket;
   });
@@ -34,7 +34,7 @@ t.test('bytes go both ways, in whichever form they are given', async (t) => {
   t.ok(socket.write(Buffer.from('two ')));
   t.ok(socket.writeJoined('three ', Buffer.from('four'), ' five'));
   t.equal(socket.offer(Buffer.from(' six')), 4);
-  t.ok(socket.empty);
+  t.ok(socket.flushed);
   socket.end();
   t.equal(await readAll(client), 'one\xff two three four five six');
   await owner.until(() => owner.events.includes('ended'));
@@ -46,16 +46,16 @@ t.test('bytes go both ways, in whichever form they are given', async (t) => {
 t.test('what the kernel does not take at once follows, and is told of', async (t) => {
   const { client, socket, owner } = await pair(t);
   let sent = fill(socket);
-  t.notOk(socket.empty);
+  t.notOk(socket.flushed);
   t.equal(socket.offer(Buffer.from('x')), 0, 'nothing gets past what waits');
   t.notOk(socket.write('after'));
   sent += 'after';
   const all = readAll(client);
-  await owner.until(() => owner.events.includes('flushed'));
-  t.ok(socket.empty);
+  await owner.until(() => owner.events.includes('drained'));
+  t.ok(socket.flushed);
   socket.closeSoon();
   t.equal((await all) === sent, true);
-  t.strictSame(owner.events.slice(0, 1), ['flushed']);
+  t.strictSame(owner.events.slice(0, 1), ['drained']);
 });
 
 t.test('a connection that is closed soon sends what it has first', async (t) => {
@@ -85,8 +85,8 @@ t.test('a client that resets the connection', async (t) => {
 t.test('little is read at a time until much is expected', async (t) => {
   const { client, socket, owner } = await pair(t);
   const sizes: number[] = [];
-  const received = owner.received.bind(owner);
-  owner.received = (bytes, length) => {
+  const received = owner.socketReceived.bind(owner);
+  owner.socketReceived = (bytes, length) => {
     sizes.push(length);
     return received(bytes, length);
   };

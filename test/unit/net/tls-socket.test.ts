@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, connect as secure } from 'node:tls';
 import t, { type Test } from 'tap';
-import type { ClientSocket } from '../../../src/shared/net/client-socket.js';
+import type { Socket as AnySocket } from '../../../src/shared/net/socket.js';
 import type { UringEngine } from '../../../src/shared/net/uring/engine.js';
-import type { HandleClientSocket } from '../../../src/worker/net/handle-client-socket.js';
-import { RecordSocket } from '../../../src/worker/net/openssl/record-socket.js';
+import type { HandleSocket } from '../../../src/worker/net/handle-socket.js';
+import { RecordServerSocket } from '../../../src/worker/net/openssl/record-server-socket.js';
 import { whyNoRecords } from '../../../src/worker/net/openssl/records.js';
 import type { SecureSocket } from '../../../src/worker/net/secure-socket.js';
 import { TlsSocket } from '../../../src/worker/net/tls-socket.js';
@@ -19,15 +19,15 @@ const context: SecureContext = createSecureContext({ cert: pem(rsa.cert), key: p
 /** One of the ways to serve TLS. */
 interface Kind {
   /** Opens a connection, and gives its server's side to `take`; resolves with its client. */
-  accept(t: Test, take: (plain: ClientSocket) => void): Promise<Socket>;
-  secure(plain: ClientSocket, owner: Owner): SecureSocket;
+  accept(t: Test, take: (plain: AnySocket) => void): Promise<Socket>;
+  secure(plain: AnySocket, owner: Owner): SecureSocket;
 }
 
 const onLibuv: Kind = {
   accept: acceptOne,
-  secure: (plain, owner) => new TlsSocket(plain as HandleClientSocket, context, owner),
+  secure: (plain, owner) => new TlsSocket(plain as HandleSocket, context, owner),
 };
-const recordsOnLibuv: Kind = { ...onLibuv, secure: (plain, owner) => new RecordSocket(plain, context, owner) };
+const recordsOnLibuv: Kind = { ...onLibuv, secure: (plain, owner) => new RecordServerSocket(plain, context, owner) };
 const recordsOnRing: Kind = {
   ...recordsOnLibuv,
   async accept(t, take) {
@@ -54,15 +54,15 @@ class Owner extends NotingOwner {
     this.#kind = kind;
   }
 
-  accept(plain: ClientSocket): void {
+  accept(plain: AnySocket): void {
     plain.start({
-      received: (bytes, length) => {
+      socketReceived: (bytes, length) => {
         this.socket = this.#kind.secure(plain, this);
         this.socket.receive(bytes.subarray(0, length));
         return true;
       },
-      clientEnded: () => {},
-      flushed: () => {},
+      socketEnded: () => {},
+      socketDrained: () => {},
       socketClosed: () => {},
     });
   }
@@ -145,7 +145,7 @@ function cases(t: Test, kind: Kind): void {
     const { client, owner, socket } = await securePair(t);
     const piece = Buffer.alloc(socket.offerLimit, 'x');
     let taken = 0;
-    while (socket.empty) {
+    while (socket.flushed) {
       const count = socket.offer(piece);
       taken += count;
       if (count === 0) {
@@ -156,8 +156,8 @@ function cases(t: Test, kind: Kind): void {
     }
     t.equal(socket.offer(piece), 0);
     const all = readAll(client);
-    await owner.until(() => owner.events.includes('flushed'));
-    t.ok(socket.empty);
+    await owner.until(() => owner.events.includes('drained'));
+    t.ok(socket.flushed);
     socket.closeSoon();
     t.equal((await all).length, taken);
   });
@@ -167,8 +167,8 @@ function cases(t: Test, kind: Kind): void {
     const sent = fill(socket);
     t.ok(socket.pending);
     const all = readAll(client);
-    await owner.until(() => owner.events.includes('flushed'));
-    t.ok(socket.empty);
+    await owner.until(() => owner.events.includes('drained'));
+    t.ok(socket.flushed);
     socket.closeSoon();
     t.equal((await all) === sent, true);
   });
@@ -179,7 +179,7 @@ function cases(t: Test, kind: Kind): void {
     socket.closeSoon();
     t.equal((await readAll(client)) === sent, true);
     await owner.until(() => owner.events.includes('closed'));
-    t.notOk(owner.events.includes('flushed'));
+    t.notOk(owner.events.includes('drained'));
     t.ok(socket.write('too late'), 'and then takes everything and sends nothing');
   });
 

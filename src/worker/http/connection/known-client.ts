@@ -1,7 +1,7 @@
 import { debugOf, type Logger } from '../../../shared/log/error-log.js';
 import { DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketAddress } from '../../../shared/net/socket.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import type { TlsConnection } from '../../task/client.js';
@@ -39,7 +39,7 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   protected log: Logger;
 
   constructor(
-    socket: Pick<ClientSocket, 'remote' | 'local'>,
+    socket: Pick<Socket, 'remote' | 'local'>,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,

@@ -1,5 +1,5 @@
 import type { LogFiles } from '../../../shared/log/log-files.js';
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { ClientSettings } from '../request/client-settings.js';
 import { clientSlot } from '../request/client-settings.js';
@@ -22,7 +22,7 @@ export class Lingering {
   }
 
   /** Half-closes, so that the client can read the answer. */
-  halfClose(socket: ClientSocket, logFiles: LogFiles): void {
+  halfClose(socket: Socket, logFiles: LogFiles): void {
     logFiles.flushTick();
     socket.end();
   }

@@ -1,4 +1,4 @@
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { SocketAddress } from '../../../shared/net/socket.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { HttpTlsAccepted } from '../request/address-runtime.js';

@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import { beginEvent, endEvent } from '../../task/at-work.js';
 
 /** Bytes of a next request that are read ahead while one is being answered. */
@@ -31,11 +31,6 @@ export class ClientInput {
   /** The connection has something to do with it, or to remember. */
   get inUse(): boolean {
     return this.running || this.at < this.end || this.ended || this.#paused;
-  }
-
-  /** The socket is not read for now. */
-  get paused(): boolean {
-    return this.#paused;
   }
 
   /** The first `length` of these bytes came, behind those that were kept; memory that is `shared` is used again later. */
@@ -105,7 +100,7 @@ export class ClientInput {
     return this.end - this.at > READ_AHEAD;
   }
 
-  pause(socket: ClientSocket): void {
+  pause(socket: Socket): void {
     if (this.#paused) {
       return;
     }
@@ -113,7 +108,7 @@ export class ClientInput {
     socket.pause();
   }
 
-  resume(socket: ClientSocket): void {
+  resume(socket: Socket): void {
     if (!this.#paused) {
       return;
     }

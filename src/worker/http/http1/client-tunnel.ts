@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import type { ClientTunnel } from '../request/client-exchange.js';
 import type { Request } from '../request/request.js';
 
@@ -9,10 +9,10 @@ export class ConnectionTunnel implements ClientTunnel {
   /** The socket sends what is left before it is closed. */
   readonly flushed = true;
   readonly #r: Request;
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
 
   /** `pending`: what came behind the request. */
-  constructor(r: Request, socket: ClientSocket, pending: Buffer | null) {
+  constructor(r: Request, socket: Socket, pending: Buffer | null) {
     this.#r = r;
     this.#socket = socket;
     this.pending = pending;

@@ -1,7 +1,7 @@
 // Longer than most: the states of one client connection and what leads from one to the next, which only make sense together.
 
 import { DEBUG, INFO } from '../../../shared/log/level.js';
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { HeldConnection } from '../../connections/held-list.js';
@@ -42,7 +42,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
   #action: string | undefined = 'waiting for request';
 
   readonly #host: Http1Host;
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   readonly #deadline: Deadline;
   readonly serverName: string | undefined;
   readonly plainOnTls: boolean;
@@ -55,7 +55,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   constructor(
     host: Http1Host,
-    socket: ClientSocket,
+    socket: Socket,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,
@@ -99,25 +99,24 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   // ---------------------------------------------------------------- reading
 
-  received(bytes: Buffer, length: number, shared: boolean): boolean {
+  socketReceived(bytes: Buffer, length: number, shared: boolean): void {
     if (this.#state === State.LINGERING) {
       this.#linger();
-      return true;
+      return;
     }
     if (this.#state === State.TUNNEL) {
       const before = enter(this.#request);
       this.#io!.tunnel!.clientSent(bytes, 0, length);
       leave(before);
-      return true;
+      return;
     }
     if (this.#state === State.CLOSED) {
-      return false;
+      return;
     }
     this.#io ??= this.#host.requestIos.take(this.#socket, this.#deadline);
     const { input } = this.#io;
     input.add(bytes, length, shared);
     this.#run(this.#io);
-    return !input.paused;
   }
 
   /** Uses the bytes at hand for as long as something wants them; keeps the rest. */
@@ -505,7 +504,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       this.#socket.reset();
     }
     // What the client did not take is of no use without the rest.
-    else if (!this.#socket.empty) {
+    else if (!this.#socket.flushed) {
       this.#socket.close();
     }
     this.#close();
@@ -534,7 +533,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   // ---------------------------------------------------------------- the end of the connection
 
-  flushed(): void {
+  socketDrained(): void {
     const before = enter(this.#request);
     if (this.#state === State.TUNNEL) {
       this.#io!.tunnel!.clientFlushed();
@@ -544,7 +543,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     leave(before);
   }
 
-  clientEnded(stays: boolean): void {
+  socketEnded(stays: boolean): void {
     const io = this.#io;
     if (io !== null) {
       io.input.ended = true;
@@ -583,7 +582,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       return;
     }
     if (this.#state === State.WAITING || this.#state === State.HEAD) {
-      this.clientEnded(!io.gone);
+      this.socketEnded(!io.gone);
     } else if (this.#state === State.REQUEST && io.body?.waiting) {
       this.#clientLeft(io, '');
     }
@@ -603,15 +602,15 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     }
   }
 
-  readFailed(errno: number): void {
+  socketFailed(error: Error): void {
     if (this.#io !== null) {
-      this.#io.failure = ` (${errnoText(errno)})`;
+      this.#io.failure = ` (${errnoText(error)})`;
     }
     if (this.#state === State.WAITING) {
-      this.noteLeft(errnoText(errno));
+      this.noteLeft(errnoText(error));
       this.#close();
     } else if (this.#state === State.HEAD) {
-      this.#headBroke(`recv() failed (${errnoText(errno)})`);
+      this.#headBroke(`recv() failed (${errnoText(error)})`);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { LogFiles } from '../../../shared/log/log-files.js';
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { Deadline } from '../../time/deadline.js';
@@ -20,7 +20,7 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
  */
 export class Http1Output implements TickTask {
   // The latest connection's.
-  #socket!: ClientSocket;
+  #socket!: Socket;
   #deadline!: Deadline;
   readonly #logFiles: LogFiles;
   #request: Request | null = null;
@@ -42,7 +42,7 @@ export class Http1Output implements TickTask {
   }
 
   /** Serves a connection from now on. `deadline` runs out when its client takes nothing for `send_timeout`. */
-  begin(socket: ClientSocket, deadline: Deadline): void {
+  begin(socket: Socket, deadline: Deadline): void {
     this.#socket = socket;
     this.#deadline = deadline;
   }
@@ -246,7 +246,7 @@ export class Http1Output implements TickTask {
 
   /** The kernel has taken everything. */
   get empty(): boolean {
-    return this.#socket.empty;
+    return this.#socket.flushed;
   }
 
   /** Sends what the rate allows and the rest after a pause. nginx: ngx_http_write_filter with limit_rate. */

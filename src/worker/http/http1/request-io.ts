@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Lingering } from '../connection/lingering.js';
@@ -44,7 +44,7 @@ export class RequestIos {
     this.#host = host;
   }
 
-  take(socket: ClientSocket, deadline: Deadline): RequestIo {
+  take(socket: Socket, deadline: Deadline): RequestIo {
     const io = this.#spare.pop() ?? new RequestIo(this.#host);
     io.output.begin(socket, deadline);
     return io;

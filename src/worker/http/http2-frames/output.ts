@@ -34,7 +34,7 @@ function give(bytes: Buffer): void {
 /** What takes the bytes: a client's socket, or a connection to a backend. */
 export interface OutputTarget {
   /** Nothing waits for the kernel. */
-  readonly empty: boolean;
+  readonly flushed: boolean;
   /** Sends bytes, which must not change until all is sent. Returns false when that takes time. */
   write(bytes: Buffer): boolean;
 }
@@ -106,7 +106,7 @@ export class Output {
     this.#bytes = null;
     this.length = 0;
     this.blocked = !this.#socket.write(bytes.subarray(0, size));
-    if (this.#socket.empty) {
+    if (this.#socket.flushed) {
       give(bytes);
     }
   }

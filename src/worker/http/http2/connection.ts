@@ -1,7 +1,7 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
 
 import { INFO } from '../../../shared/log/level.js';
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle } from '../../connections/idle-queue.js';
@@ -61,7 +61,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   settingsAcknowledged = false;
   #prefaceRead: number;
 
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   #state: number = State.OPEN;
   #leaving = false;
   #lingering: Lingering | null = null;
@@ -69,7 +69,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   /** `preface`: it came and was right. */
   constructor(
     host: ConnectionHost,
-    socket: ClientSocket,
+    socket: Socket,
     address: AddressRuntime,
     id: number,
     debugClients: DebugClients | undefined,
@@ -126,17 +126,17 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   // ---------------------------------------------------------------- reading
 
   // nginx: ngx_http_v2_read_handler.
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.#state === State.LINGERING) {
       this.#lingerOn();
-      return true;
+      return;
     }
     if (!this.open) {
-      return false;
+      return;
     }
     if (this.streams.size === 0 && this.requests > 0 && !this.flood.idleRead(this.server.root.conf(clientSlot).keepaliveRequests)) {
       this.#floodDetected();
-      return true;
+      return;
     }
     const { sending } = this;
     sending.hold();
@@ -154,16 +154,15 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     }
     sending.release();
     if (!this.open) {
-      return !sending.paused;
+      return;
     }
     this.flood.moved(length);
     if (this.flood.wasteful) {
       this.#floodDetected();
-      return true;
+      return;
     }
     sending.flush();
     this.settle();
-    return !sending.paused;
   }
 
   #readPreface(bytes: Buffer, length: number): number {
@@ -189,7 +188,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.fail(ERROR_CODE.NO_ERROR, 'http2 flood detected');
   }
 
-  flushed(): void {
+  socketDrained(): void {
     this.sending.unblock();
     if (!this.open) {
       return;
@@ -330,7 +329,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     }
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     this.closed = true;
     if (this.open && (this.streams.size > 0 || this.frames.within || this.block.open)) {
       this.note(INFO, 'client prematurely closed connection');

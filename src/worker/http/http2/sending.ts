@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../../../shared/net/client-socket.js';
+import type { Socket } from '../../../shared/net/socket.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { endFailedWork } from '../../task/at-work.js';
 import { SendWindow } from '../http2-frames/flow-window.js';
@@ -29,7 +29,7 @@ export class Sending implements TickTask {
   /** How much it takes of each stream at first. */
   initialWindow: number = DEFAULT_WINDOW;
   readonly #c: Http2Connection;
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   /** Streams that wait for room in the connection's window. */
   readonly #starved: Http2Stream[] = [];
   /** Bytes are being read, or frames made: what there is to send leaves afterwards. */
@@ -39,16 +39,11 @@ export class Sending implements TickTask {
   /** How much of what was lost with the connection streams have taken as theirs. */
   #claimed = 0;
 
-  constructor(connection: Http2Connection, socket: ClientSocket) {
+  constructor(connection: Http2Connection, socket: Socket) {
     this.#c = connection;
     this.#socket = socket;
     this.output = new Output(socket);
     this.head = new HeadWriter(this.output, DEFAULT_FRAME);
-  }
-
-  /** The client takes nothing now, and nothing is read from it either. */
-  get paused(): boolean {
-    return this.#paused;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { ERROR } from '../../../shared/log/level.js';
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
 import type { ListenSocket } from '../../../shared/net/listen-socket.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import type { Connections } from '../../connections/connections.js';
 import type { ConnectionCounters } from '../../connections/counters.js';
 import type { HeldConnection } from '../../connections/held-list.js';
@@ -24,7 +24,6 @@ import { type HeadLimits, type HeadOwner, HeadParser } from '../syntax/head-pars
 import { type PrefaceDone, PrefaceReader } from './preface-reader.js';
 import { type ProxyDone, ProxyOpening } from './proxy-opening.js';
 import { type QuicConnectionServer, QuicListener, type QuicPlace } from './quic-listener.js';
-import type { QuicOpening } from './quic-opening.js';
 import { type Begun, TlsOpening, type TlsOpeningDone } from './tls-opening.js';
 
 type OpeningStep = ProxyOpening | TlsOpening | PrefaceReader;
@@ -79,23 +78,24 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
     return http3;
   }
 
-  beginOpening(opening: QuicOpening): void {
+  /** Holds what comes before the first request: the PROXY header, the handshake, the choice of a protocol. Its client waits. */
+  beginOpening(opening: HeldConnection): void {
     this.counters.waiting++;
     this.counters.changed();
     this.#connections.hold(opening);
   }
 
-  openingDone(opening: QuicOpening): void {
+  openingDone(opening: HeldConnection): void {
     this.counters.waiting--;
     this.#connections.drop(opening);
   }
 
-  openingFailed(opening: QuicOpening): void {
+  openingFailed(opening: HeldConnection): void {
     this.counters.waiting--;
     this.connectionClosed(opening);
   }
 
-  #open(socket: ClientSocket, address: AddressRuntime, id: number): void {
+  #open(socket: Socket, address: AddressRuntime, id: number): void {
     if (address.proxyProtocol) {
       this.#openProxy(socket, address, id);
     } else if (address.tls === undefined) {
@@ -106,22 +106,22 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
   }
 
   /** Reads the header of the PROXY protocol, and then runs the handshake, if there is one, or serves the connection. */
-  #openProxy(socket: ClientSocket, address: AddressRuntime, id: number): void {
+  #openProxy(socket: Socket, address: AddressRuntime, id: number): void {
     const done: ProxyDone = (proxyProtocol) => {
-      this.#stepDone(opening);
+      this.openingDone(opening);
       if (address.tls !== undefined) {
         return this.#openTls(socket, address, id, proxyProtocol, opening);
       }
       const { deadline, remote, local } = opening;
       return this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, deadline, remote, local });
     };
-    const opening = new ProxyOpening(socket, address, id, this.idle, done, () => this.#stepFailed(opening));
+    const opening = new ProxyOpening(socket, address, id, this.idle, done, () => this.openingFailed(opening));
     this.#beginStep(opening);
   }
 
   /** Runs the handshake of a connection, which may have begun with a header of the PROXY protocol, and then serves it. */
   #openTls(
-    socket: ClientSocket,
+    socket: Socket,
     address: AddressRuntime,
     id: number,
     proxyProtocol: ProxyProtocolHeader | undefined,
@@ -129,10 +129,10 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
   ): TlsOpening {
     const done: TlsOpeningDone = (opened) => {
       if (opened === undefined) {
-        this.#stepFailed(opening);
+        this.openingFailed(opening);
         return;
       }
-      this.#stepDone(opening);
+      this.openingDone(opening);
       const { tls } = opened;
       const { deadline, remote, local } = opening;
       const connection = this.#serve(tls?.socket ?? socket, address, id, {
@@ -144,7 +144,7 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
         local,
       });
       if (tls === undefined) {
-        connection.received(opened.bytes, opened.length, true);
+        connection.socketReceived(opened.bytes, opened.length, true);
       }
     };
     const opening = new TlsOpening(socket, address, id, this.idle, done, begun);
@@ -166,7 +166,7 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
       const connection = this.#serve(socket, address, id, { tls: undefined, proxyProtocol, plainOnTls: false, remote, local });
       socket.resume();
       if (held !== null) {
-        connection.received(held, held.length, false);
+        connection.socketReceived(held, held.length, false);
       }
       return;
     }
@@ -178,11 +178,11 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
     const opening = this.#openTls(socket, address, id, undefined, undefined);
     socket.resume();
     if (held !== null) {
-      opening.received(held, held.length);
+      opening.socketReceived(held, held.length);
     }
   }
 
-  #serve(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): SocketOwner {
+  #serve(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined): SocketOwner {
     if (address.tls === undefined && (address.http2 || address.defaultServer.conf(http2Slot).http2)) {
       return this.#askProtocol(socket, address, id, opened);
     }
@@ -194,43 +194,30 @@ export class Acceptor implements Http1Host, QuicConnectionServer {
   }
 
   /** Plain text may be HTTP/1 or HTTP/2. */
-  #askProtocol(socket: ClientSocket, address: AddressRuntime, id: number, opened: Opened | undefined): PrefaceReader {
+  #askProtocol(socket: Socket, address: AddressRuntime, id: number, opened: Opened | undefined): PrefaceReader {
     const done: PrefaceDone = (http2, preface) => {
-      this.#stepDone(reader);
+      this.openingDone(reader);
       const known: Opened = { tls: undefined, proxyProtocol: undefined, plainOnTls: false, ...opened, deadline: reader.deadline };
       if (http2) {
         return this.#begin(new Http2Connection(this, socket, address, id, this.#connections.debugClients, known, true));
       }
       const connection = this.#begin(new Http1Connection(this, socket, address, id, this.#connections.debugClients, known));
       if (preface.length > 0) {
-        connection.received(preface, preface.length, false);
+        connection.socketReceived(preface, preface.length, false);
       }
       return connection;
     };
     const reader = new PrefaceReader(socket, address.defaultServer.conf(headSlot).clientHeaderTimeout, this.idle, done, () =>
-      this.#stepFailed(reader),
+      this.openingFailed(reader),
     );
     opened?.deadline?.close();
     this.#beginStep(reader);
     return reader;
   }
 
-  /** Begins what comes before the first request: the PROXY header, the handshake, the choice of a protocol. Its client waits. */
   #beginStep(step: OpeningStep): void {
-    this.counters.waiting++;
-    this.counters.changed();
-    this.#connections.hold(step);
+    this.beginOpening(step);
     step.start();
-  }
-
-  #stepDone(step: OpeningStep): void {
-    this.counters.waiting--;
-    this.#connections.drop(step);
-  }
-
-  #stepFailed(step: OpeningStep): void {
-    this.counters.waiting--;
-    this.connectionClosed(step);
   }
 
   #begin<C extends Http1Connection | Http2Connection>(connection: C): C {

@@ -1,4 +1,4 @@
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
@@ -15,7 +15,7 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
   heldAt = -1;
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   readonly #timeout: number;
   readonly #idle: IdleQueue;
   readonly #done: PrefaceDone;
@@ -27,7 +27,7 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
   #over = false;
 
   /** `timeout`: milliseconds for the first bytes. `done` makes what goes on; `killed` is called instead when it was ended from here. */
-  constructor(socket: ClientSocket, timeout: number, idle: IdleQueue, done: PrefaceDone, killed: () => void) {
+  constructor(socket: Socket, timeout: number, idle: IdleQueue, done: PrefaceDone, killed: () => void) {
     this.#socket = socket;
     this.#timeout = timeout;
     this.#idle = idle;
@@ -41,18 +41,19 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
     this.#socket.start(this);
   }
 
-  received(bytes: Buffer, length: number, shared: boolean): boolean {
+  socketReceived(bytes: Buffer, length: number, shared: boolean): void {
     const size = Math.min(length, PREFACE.length - this.#matched);
     const matches = PREFACE.compare(bytes, 0, size, this.#matched, this.#matched + size) === 0;
     if (matches && this.#matched + size < PREFACE.length) {
       this.#matched += size;
-      return true;
+      return;
     }
     const next = this.#goOn(matches);
     if (!matches) {
-      return next.received(bytes, length, shared);
+      next.socketReceived(bytes, length, shared);
+    } else if (size < length) {
+      next.socketReceived(bytes.subarray(size, length), length - size, shared);
     }
-    return size === length || next.received(bytes.subarray(size, length), length - size, shared);
   }
 
   #goOn(http2: boolean): Connection {
@@ -62,21 +63,21 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
   }
 
   // What ends it before is a matter of HTTP/1.
-  clientEnded(stays: boolean): void {
+  socketEnded(stays: boolean): void {
     if (!this.#over) {
-      this.#goOn(false).clientEnded(stays);
+      this.#goOn(false).socketEnded(stays);
     }
   }
 
-  readFailed(errno: number): void {
+  socketFailed(error: Error): void {
     if (!this.#over) {
-      this.#goOn(false).readFailed?.(errno);
+      this.#goOn(false).socketFailed?.(error);
     }
   }
 
   socketClosed(): void {
     if (!this.#over) {
-      this.#goOn(false).socketClosed();
+      this.#goOn(false).socketClosed?.();
     }
   }
 
@@ -84,7 +85,7 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
     this.#goOn(false).expired();
   }
 
-  flushed(): void {}
+  socketDrained(): void {}
 
   /** Its first request may be on its way. */
   drain(): void {}

@@ -1,6 +1,6 @@
 import { ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import { type ProxyProtocolHeader, readProxyProtocol } from '../../net/proxy-protocol.js';
@@ -25,7 +25,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   heldAt = -1;
   /** Goes on in what follows. */
   readonly deadline = new Deadline(this);
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   readonly #address: AddressRuntime;
   readonly #idle: IdleQueue;
   readonly #done: ProxyDone;
@@ -35,7 +35,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
   #over = false;
 
   /** `done` is called once, or else `closed` when the connection ended. */
-  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: ProxyDone, closed: () => void) {
+  constructor(socket: Socket, address: AddressRuntime, id: number, idle: IdleQueue, done: ProxyDone, closed: () => void) {
     this.#socket = socket;
     this.remote = socket.remote();
     this.local = socket.local();
@@ -56,9 +56,9 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
     this.#socket.start(this);
   }
 
-  received(piece: Buffer, length: number, shared: boolean): boolean {
+  socketReceived(piece: Buffer, length: number, shared: boolean): void {
     if (this.#over) {
-      return false;
+      return;
     }
     const came = piece.subarray(0, length);
     const whole = this.#held === null;
@@ -66,22 +66,24 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
     const result = readProxyProtocol(bytes);
     if (result.kind === 'more') {
       this.#held = whole && shared ? Buffer.from(bytes) : bytes;
-      return true;
+      return;
     }
     this.#held = null;
     if (result.kind === 'invalid') {
       this.#log(ERROR, result.message);
       this.kill();
-      return false;
+      return;
     }
     this.#over = true;
     this.#idle.remove(this);
     const next = this.#done(result.header);
     const rest = bytes.subarray(result.size);
-    return rest.length === 0 || next.received(rest, rest.length, whole && shared);
+    if (rest.length > 0) {
+      next.socketReceived(rest, rest.length, whole && shared);
+    }
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     if (!this.#over) {
       this.#log(INFO, 'client closed connection');
       this.kill();
@@ -95,7 +97,7 @@ export class ProxyOpening implements SocketOwner, Expiring, HeldConnection, Idle
     }
   }
 
-  flushed(): void {}
+  socketDrained(): void {}
 
   expired(): void {
     this.#log(INFO, 'client timed out');

@@ -1,6 +1,6 @@
 import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
-import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import type { Handshaking } from '../../task/tls-terminator.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
@@ -40,7 +40,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   idleAfter: Idle | null = null;
   heldAt = -1;
   readonly #idle: IdleQueue;
-  readonly #socket: ClientSocket;
+  readonly #socket: Socket;
   readonly #address: AddressRuntime;
   readonly #done: TlsOpeningDone;
   /** Goes on in what follows. */
@@ -51,7 +51,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
   #finished = false;
 
   /** The opening is in the `idle` queue until a handshake begins. */
-  constructor(socket: ClientSocket, address: AddressRuntime, id: number, idle: IdleQueue, done: TlsOpeningDone, begun: Begun | undefined) {
+  constructor(socket: Socket, address: AddressRuntime, id: number, idle: IdleQueue, done: TlsOpeningDone, begun: Begun | undefined) {
     this.#socket = socket;
     this.remote = begun?.remote ?? socket.remote();
     this.local = begun?.local ?? socket.local();
@@ -77,10 +77,10 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     this.#socket.start(this);
   }
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.#held === null && !isTls(bytes[0]!)) {
       this.#finish({ tls: undefined, bytes, length });
-      return true;
+      return;
     }
     this.#idle.remove(this);
     const piece = bytes.subarray(0, length);
@@ -97,7 +97,6 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
       }
     });
     this.#held = this.#handshake === undefined && !this.#finished ? Buffer.from(whole) : null;
-    return true;
   }
 
   #finish(opened: TlsOpened | undefined): void {
@@ -112,7 +111,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     this.#done(opened);
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     this.#clientLeft();
     this.kill();
   }
@@ -130,7 +129,7 @@ export class TlsOpening implements Expiring, Idle, LogSubject, SocketOwner {
     this.#log(INFO, begun ? CLOSED_BY_PEER : 'client closed connection');
   }
 
-  flushed(): void {}
+  socketDrained(): void {}
 
   expired(): void {
     this.#log(INFO, 'client timed out');

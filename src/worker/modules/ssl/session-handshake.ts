@@ -54,7 +54,7 @@ const reader: SessionReader = {
   flushed() {},
   expired: (s) => s.finalize(INTERNAL_SERVER_ERROR),
   broken: gone,
-  failed: (s, errno) => end(s, ` (${errnoText(errno)})`),
+  failed: (s, error) => end(s, ` (${errnoText(error)})`),
 };
 
 function gone(s: Session): void {

@@ -2,7 +2,7 @@ import { setTimer } from '../../../shared/time/timer.js';
 import { EMPTY } from '../../bytes/empty.js';
 import type { SessionProxy } from './session-proxy.js';
 
-/** One side of a session. Both kinds of sockets have these. */
+/** One side of a session: the client's socket, or the connection to the backend. */
 export interface Side {
   /**
    * Gives the kernel as many of the bytes as it has room for, and returns how many. Their memory is the caller's again. Few bytes may be

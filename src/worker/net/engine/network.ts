@@ -1,38 +1,35 @@
 import type { SecureContext } from 'node:tls';
-import type { BackendSocket, BackendSocketOwner, BackendTarget, SocketDemands } from '../../../shared/net/backend-socket.js';
-import type { AcceptedSocket, ClientSocket } from '../../../shared/net/client-socket.js';
+import { handlesWork } from '../../../shared/net/connection-handle.js';
 import { DatagramHandle, type DatagramPlace } from '../../../shared/net/datagram-handle.js';
 import type { DatagramSocket } from '../../../shared/net/datagram-socket.js';
-import { handlesWork } from '../../../shared/net/handle-socket.js';
 import type { ConnectionTaker } from '../../../shared/net/listen-socket.js';
+import type { AcceptedSocket, BackendTarget, Socket, SocketDemands, SocketOwner } from '../../../shared/net/socket.js';
 import { ipAddress, kernelAddress } from '../../../shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../shared/net/uring/engine.js';
 import type { FileReads } from '../file-reads.js';
-import { HandleBackendSocket } from '../handle-backend-socket.js';
-import { HandleClientSocket } from '../handle-client-socket.js';
+import { HandleSocket } from '../handle-socket.js';
 import { HandleUdpSocket } from '../handle-udp-socket.js';
-import { NodeBackendSocket } from '../node-backend-socket.js';
 import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
 import { NodeSecureSocket } from '../node-secure-socket.js';
 import { NodeSocket } from '../node-socket.js';
 import { RecordBackendSocket } from '../openssl/record-backend-socket.js';
-import { RecordSocket } from '../openssl/record-socket.js';
+import { RecordServerSocket } from '../openssl/record-server-socket.js';
 import { whyNoRecords } from '../openssl/records.js';
 import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { ThreadFileReads } from '../thread-file-reads.js';
 import { TlsSocket } from '../tls-socket.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
-import { UringBackendSocket } from '../uring/uring-backend-socket.js';
 import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
 import { UringFileReads } from '../uring/uring-file-reads.js';
 import { UringListener } from '../uring/uring-listener.js';
+import { UringSocket } from '../uring/uring-socket.js';
 import { UringUdpSocket } from '../uring/uring-udp-socket.js';
 
 /** Takes connections to backends in place of the network. */
 export interface NetworkStandIn {
   /** As {@link Network.connect}. TLS is left out: what is written is what the backend would read. */
-  connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket;
+  connect(target: BackendTarget, owner: SocketOwner): Socket;
   /** As the Fetch standard's `fetch`, for what scripts of the configuration ask. */
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
@@ -81,21 +78,23 @@ export class Network {
   }
 
   /** Whether what is sent before a handshake is over can be read on this connection. */
-  readsEarly(socket: ClientSocket): boolean {
-    return !(socket instanceof HandleClientSocket) && this.secures;
+  readsEarly(socket: Socket): boolean {
+    return !(socket instanceof HandleSocket) && this.secures;
   }
 
   /** Begins a handshake on a client's connection, one of {@link readsEarly}. `beginEarly` follows. */
-  secureEarly(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): RecordSocket {
-    return new RecordSocket(socket, context, handshake, true);
+  secureEarly(socket: Socket, context: SecureContext, handshake: HandshakeOwner): RecordServerSocket {
+    return new RecordServerSocket(socket, context, handshake, true);
   }
 
   /** Begins a handshake on a client's connection. */
-  secure(socket: ClientSocket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
-    if (socket instanceof HandleClientSocket) {
+  secure(socket: Socket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
+    if (socket instanceof HandleSocket) {
       return new TlsSocket(socket, context, handshake);
     }
-    return socket instanceof NodeSocket ? new NodeSecureSocket(socket, context, handshake) : new RecordSocket(socket, context, handshake);
+    return socket instanceof NodeSocket
+      ? new NodeSecureSocket(socket, context, handshake)
+      : new RecordServerSocket(socket, context, handshake);
   }
 
   /**
@@ -107,21 +106,21 @@ export class Network {
   }
 
   /** Begins a plain connection to a backend. What comes of it is told to the owner, never before this returns. */
-  connect(target: BackendTarget, owner: BackendSocketOwner): BackendSocket {
+  connect(target: BackendTarget, owner: SocketOwner): Socket {
     const address = this.#ring === undefined ? undefined : kernelAddress(target.address, target.port);
     if (address !== undefined) {
-      return UringBackendSocket.connect(this.#ring!, address, target, owner);
+      return UringSocket.connect(this.#ring!, address, target, owner);
     }
-    return handlesWork() ? HandleBackendSocket.connect(target, owner) : NodeBackendSocket.connect(target, owner);
+    return handlesWork() ? HandleSocket.connect(target, owner) : NodeSocket.connect(target, owner);
   }
 
   /** The same with TLS. */
-  connectSecure(target: BackendTarget, tls: BackendTls, owner: BackendSocketOwner): SecureBackendSocket {
+  connectSecure(target: BackendTarget, tls: BackendTls, owner: SocketOwner): SecureBackendSocket {
     const ring = this.#ring;
     const address = ring !== undefined && this.secures ? kernelAddress(target.address, target.port) : undefined;
     return address === undefined
       ? NodeSecureBackendSocket.connectTls(target, tls, owner)
-      : new RecordBackendSocket((below) => UringBackendSocket.connect(ring!, address, target, below), tls, owner);
+      : new RecordBackendSocket((below) => UringSocket.connect(ring!, address, target, below), tls, owner);
   }
 
   /** What serves a bound socket of UDP. */

@@ -1,8 +1,8 @@
 // What stands below Node's cipher in a connection's place while it shakes hands: a stream whose writes JavaScript gets. Node has no public
 // way to that.
 
+import type { ConnectionHandle } from '../../../shared/net/connection-handle.js';
 import type { WriteRequest } from '../../../shared/net/handle-binding.js';
-import type { ConnectionHandle } from '../../../shared/net/handle-socket.js';
 
 /** Node's stream of which all is done in JavaScript. */
 export interface HandshakeHandle extends ConnectionHandle {

@@ -1,36 +1,27 @@
 import type { X509Certificate } from 'node:crypto';
-import type { BackendSocket, BackendSocketOwner } from '../../../shared/net/backend-socket.js';
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
-import { joinedText } from '../../../shared/net/joined.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
 import { certificateOf } from '../tls-binding.js';
-import { CIPHER_LIMIT } from '../write-limits.js';
-import { type OpenSslCall, RecordLayer } from './record-layer.js';
+import type { OpenSslCall } from './record-layer.js';
+import { RecordSocket } from './record-socket.js';
 
 /** Begins a plain connection, which tells this owner what happens on it. */
-export type BeginConnection = (owner: BackendSocketOwner) => BackendSocket;
+export type BeginConnection = (owner: SocketOwner) => Socket;
 
 /** A TLS connection to a backend on any socket. */
-export class RecordBackendSocket extends RecordLayer implements SecureBackendSocket, BackendSocketOwner {
-  readonly #below: BackendSocket;
-  readonly #owner: BackendSocketOwner;
+export class RecordBackendSocket extends RecordSocket implements SecureBackendSocket {
+  protected readonly below: Socket;
+  protected override owner: SocketOwner;
   readonly #preface: Buffer | undefined;
   /** What was decrypted before the owner knew that the connection is ready, and that it has not been given since. */
   #early: Buffer[] = [];
   /** Gets the session, once. */
   #keep: ((session: Buffer) => void) | null = null;
-  /** What was written while it is to leave together. */
-  #corked: Buffer[] = [];
-  #corks = 0;
-  /** We send no more. */
-  #shut = false;
-  /** The owner has closed it. */
-  #left = false;
 
   /** Begins a connection with `connect`. What comes of it is told to the owner after this has returned. */
-  constructor(connect: BeginConnection, tls: BackendTls, owner: BackendSocketOwner) {
+  constructor(connect: BeginConnection, tls: BackendTls, owner: SocketOwner) {
     super(tls.context, false);
-    this.#owner = owner;
+    this.owner = owner;
     this.#preface = tls.preface;
     const cipher = this.cipher!;
     // OpenSSL is to look at the certificate, and to go on whatever it thinks of it.
@@ -44,7 +35,7 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
     if (tls.serverName !== undefined) {
       cipher.setServername(tls.serverName);
     }
-    this.#below = connect(this);
+    this.below = connect(this);
   }
 
   get certificate(): X509Certificate | undefined {
@@ -55,15 +46,11 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
     this.#keep = keep;
   }
 
+  start(owner: SocketOwner): void {
+    this.owner = owner;
+  }
+
   // ---------------------------------------------------------------- what the cipher and OpenSSL tell
-
-  protected sendPiece(piece: Buffer): void {
-    this.#below.write(piece);
-  }
-
-  protected sendLent(bytes: Buffer, length: number): boolean {
-    return this.#below.writeLent(bytes, 0, length);
-  }
 
   /** {@link tookOver} follows. The owner may close the connection when it is told, which OpenSSL's stack would not survive. */
   protected handshakeOver(): void {}
@@ -84,13 +71,14 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
 
   /** Tells the owner, unless that has closed the connection. */
   tellFailure(error: Error): void {
-    if (!this.#left) {
-      this.#owner.socketFailed(error);
+    if (!this.deserted) {
+      this.owner.socketFailed?.(error);
     }
   }
 
   protected tookOver(): void {
-    this.#owner.socketReady();
+    this.sendQueue();
+    this.owner.socketSecured?.();
     this.goOn();
   }
 
@@ -107,7 +95,7 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
     if (this.#keep !== null) {
       this.#giveSession(this.#keep);
     }
-    this.#owner.socketReceived(bytes, length);
+    this.owner.socketReceived(bytes, length, true);
   }
 
   #giveSession(keep: (session: Buffer) => void): void {
@@ -120,7 +108,7 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
 
   protected endCame(): void {
     if (this.direct) {
-      this.#owner.socketEnded();
+      this.owner.socketEnded(false);
     }
   }
 
@@ -137,32 +125,31 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
       return;
     }
     if (this.ended) {
-      this.#owner.socketEnded();
+      this.owner.socketEnded(false);
     } else {
       this.drain();
     }
   }
 
+  protected override drainSoon(): void {
+    if (this.#early.length > 0) {
+      setImmediate(goOn, this);
+    } else {
+      super.drainSoon();
+    }
+  }
+
   // ---------------------------------------------------------------- what the socket below tells
 
-  socketConnected(): void {
-    this.#owner.socketConnected();
+  socketOpened(): void {
+    this.owner.socketOpened?.();
     if (this.closed) {
       return;
     }
     if (this.#preface !== undefined) {
-      this.#below.write(this.#preface);
+      this.below.write(this.#preface);
     }
     this.atWork((records) => records.begin());
-  }
-
-  /** Plain connections have no handshake. */
-  socketReady(): void {}
-
-  socketReceived(bytes: Buffer, length: number): void {
-    if (!this.closed && !this.ended) {
-      this.came(bytes, length);
-    }
   }
 
   socketEnded(): void {
@@ -172,125 +159,25 @@ export class RecordBackendSocket extends RecordLayer implements SecureBackendSoc
   socketFailed(error: Error): void {
     if (!this.closed) {
       this.closed = true;
-      this.#owner.socketFailed(error);
+      this.owner.socketFailed?.(error);
     }
   }
 
   socketDrained(): void {
     if (this.direct && !this.closed) {
-      this.#owner.socketDrained();
+      this.owner.socketDrained();
     }
   }
 
-  // ---------------------------------------------------------------- what the owner asks for
+  // ---------------------------------------------------------------- the end
 
-  write(data: string | Buffer): boolean {
-    if (this.closed || this.#shut) {
-      return true;
-    }
-    if (typeof data !== 'string') {
-      return this.#write(data);
-    }
-    return this.#write(data.length <= CIPHER_LIMIT && this.#corks === 0 ? joinedText(data) : Buffer.from(data, 'latin1'));
+  override close(): void {
+    super.close();
+    this.free();
   }
 
-  writeLent(bytes: Buffer, start: number, end: number): boolean {
-    if (this.closed || this.#shut) {
-      return true;
-    }
-    const piece = bytes.subarray(start, end);
-    return this.#write(this.#corks === 0 ? piece : Buffer.from(piece));
-  }
-
-  #write(bytes: Buffer): boolean {
-    if (this.#corks === 0) {
-      return this.encrypt(bytes);
-    }
-    this.#corked.push(bytes);
-    return true;
-  }
-
-  offer(bytes: Buffer): number {
-    if (this.closed || this.#shut || this.#corks > 0 || this.pending) {
-      return 0;
-    }
-    this.encrypt(bytes);
-    return bytes.length;
-  }
-
-  get pending(): boolean {
-    return this.#below.pending;
-  }
-
-  local(): SocketAddress {
-    return this.#below.local();
-  }
-
-  // A record for all of it rather than one for each piece.
-  cork(): void {
-    this.#corks++;
-  }
-
-  uncork(): void {
-    if (this.#corks > 0 && --this.#corks === 0) {
-      this.#sendCorked();
-    }
-  }
-
-  #sendCorked(): void {
-    const pieces = this.#corked;
-    if (pieces.length > 0) {
-      this.#corked = [];
-      this.encrypt(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
-    }
-  }
-
-  get flushed(): boolean {
-    return this.#corked.length === 0 && this.#below.flushed;
-  }
-
-  awaitFlush(): void {
-    this.#below.awaitFlush();
-  }
-
-  pause(): void {
-    this.reading = false;
-    this.#below.pause();
-  }
-
-  resume(): void {
-    if (this.reading || this.closed) {
-      return;
-    }
-    this.reading = true;
-    this.#below.resume();
-    if (this.#early.length > 0) {
-      setImmediate(goOn, this);
-    } else {
-      this.drainSoon();
-    }
-  }
-
-  end(): void {
-    if (this.closed || this.#shut) {
-      return;
-    }
-    this.#corks = 0;
-    this.#sendCorked();
-    this.#shut = true;
-    this.sayEnd();
-    this.#below.end();
-  }
-
-  close(): void {
-    if (this.#left) {
-      return;
-    }
-    this.#left = true;
-    if (!this.closed && !this.#shut) {
-      this.sayEnd();
-    }
-    this.#below.close();
+  override reset(): void {
+    super.reset();
     this.free();
   }
 }

@@ -1,78 +1,40 @@
-import type { SecureContext } from 'node:tls';
-import type { ClientSocket, SocketAddress, SocketOwner } from '../../../shared/net/client-socket.js';
 import { joined, joinedText } from '../../../shared/net/joined.js';
-import { keptEarly, tellEarly } from '../early-bytes.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
 import { plainLength } from '../plain-length.js';
-import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from '../write-limits.js';
 import { RecordLayer } from './record-layer.js';
 
-/** A client's TLS connection on any socket. */
-export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwner {
-  readonly #below: ClientSocket;
-  #handshake: HandshakeOwner | null;
-  #owner: SocketOwner | undefined = undefined;
+/** A TLS connection on any socket, with all that an owner may ask for. What is told to owners depends on the role in the handshake. */
+export abstract class RecordSocket extends RecordLayer implements Socket, SocketOwner {
+  protected abstract readonly below: Socket;
+  protected owner: SocketOwner | undefined = undefined;
   /** What was written before records went past the cipher. */
   #queue: Buffer[] | null = null;
-  /** What came before there was an owner. */
-  #early: Buffer[] | null = null;
-  /** The owner has waited for `flushed` since before records went past the cipher. */
-  #waits = false;
+  /** What was written while it is to leave together. */
+  #corked: Buffer[] | null = null;
+  #corks = 0;
+  /** The owner has waited to be told that all has left since before records went past the cipher. */
+  protected waits = false;
   /** We send no more. */
   #shut = false;
-  #closing = false;
+  protected closing = false;
+  /** The owner hears no more. */
+  protected deserted = false;
   /** What came too late to be sent. */
   #late = 0;
-
-  /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. */
-  constructor(below: ClientSocket, context: SecureContext, handshake: HandshakeOwner, early = false) {
-    super(context, true, early);
-    this.#below = below;
-    this.#handshake = handshake;
-    below.start(this);
-  }
-
-  get early(): boolean {
-    return !this.closed && this.records.early;
-  }
-
-  limitRecords(bytes: number): void {
-    this.cipher?.setMaxSendFragment(bytes);
-  }
-
-  sessionStored(): void {
-    this.atWork(({ cipher }) => cipher.newSessionDone());
-  }
 
   // ---------------------------------------------------------------- what the cipher and OpenSSL tell
 
   protected sendPiece(piece: Buffer): void {
-    this.#below.write(piece);
+    this.below.write(piece);
   }
 
   protected sendLent(bytes: Buffer, length: number): boolean {
-    return this.#below.writeLent('', bytes, 0, length, '');
+    return this.below.writeLent('', bytes, 0, length, '');
   }
 
-  protected handshakeOver(): void {
-    const handshake = this.#handshake;
-    this.#handshake = null;
-    handshake?.handshakeDone();
-  }
-
-  protected handshakeFailed(error: Error | undefined): void {
-    const handshake = this.#handshake;
-    this.#handshake = null;
-    this.#below.closeSoon();
-    handshake?.handshakeFailed(error);
-  }
-
-  protected broke(): void {
-    this.#below.closeSoon();
-  }
-
-  /** Sends what has waited for that, and reads what is left. */
-  protected tookOver(): void {
+  /** Sends what has waited until records go past the cipher. Returns false if the connection is about to be closed. */
+  protected sendQueue(): boolean {
     const queue = this.#queue;
     this.#queue = null;
     if (queue !== null) {
@@ -83,143 +45,99 @@ export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwn
     if (this.#shut) {
       this.sayEnd();
     }
-    if (this.#closing) {
-      this.#below.closeSoon();
-      return;
+    if (this.closing) {
+      this.below.closeSoon();
+      return false;
     }
     if (this.#shut) {
-      this.#below.end();
-    }
-    if (this.#waits && !this.pending) {
-      this.#flushed();
-    }
-    this.drain();
-  }
-
-  protected decrypted(bytes: Buffer, length: number): void {
-    const owner = this.#owner;
-    if (owner !== undefined) {
-      owner.received(bytes, length, true);
-      return;
-    }
-    this.#early = keptEarly(this.#early, bytes, length);
-  }
-
-  protected endCame(): void {
-    this.#owner?.clientEnded(!this.over);
-  }
-
-  // ---------------------------------------------------------------- what the socket below tells
-
-  received(bytes: Buffer, length: number): boolean {
-    if (!this.closed && !this.#closing && !this.ended) {
-      this.came(bytes, length);
+      this.below.end();
     }
     return true;
   }
 
-  clientEnded(): void {
-    const told = this.ended;
-    this.cameToEnd();
-    if (told && !this.closed) {
-      this.#owner?.clientEnded(false);
-    }
-  }
+  // ---------------------------------------------------------------- what the socket below tells
 
-  /** Whether a write returned false or the owner saw {@link pending}: either way it waits for this. */
-  flushed(): void {
-    if (this.direct && !this.pending) {
-      this.#flushed();
-    }
-  }
+  abstract socketEnded(): void;
+  abstract socketDrained(): void;
 
-  #flushed(): void {
-    this.#waits = false;
-    if (!this.closed && !this.#closing) {
-      this.#owner?.flushed();
+  socketReceived(bytes: Buffer, length: number): void {
+    if (!this.closed && !this.closing && !this.ended) {
+      this.came(bytes, length);
     }
-  }
-
-  socketClosed(): void {
-    this.closed = true;
-    const handshake = this.#handshake;
-    this.#handshake = null;
-    handshake?.handshakeFailed(undefined);
-    this.#owner?.socketClosed();
-    this.#late = this.unsent - plainLength(this.#below.unsent);
-    this.#queue = null;
-    this.#early = null;
-    this.free();
   }
 
   // ---------------------------------------------------------------- what the owner asks for
 
+  abstract start(owner: SocketOwner): void;
+
   get descriptor(): number {
-    return this.#below.descriptor;
+    return this.below.descriptor;
   }
 
   remote(): SocketAddress {
-    return this.#below.remote();
+    return this.below.remote();
   }
 
   local(): SocketAddress {
-    return this.#below.local();
+    return this.below.local();
   }
 
   get pending(): boolean {
-    return this.#queue !== null || this.#below.pending;
+    return this.#queue !== null || this.below.pending;
   }
 
   get unsent(): number {
     const waits = this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    return this.#late + waits + plainLength(this.#below.unsent);
+    return this.#late + waits + plainLength(this.below.unsent);
   }
 
-  get empty(): boolean {
-    return this.#queue === null && this.#below.empty;
-  }
-
-  start(owner: SocketOwner): void {
-    this.#owner = owner;
-    const early = this.#early;
-    this.#early = null;
-    tellEarly(owner, early, this.ended, !this.over);
+  get flushed(): boolean {
+    return this.#queue === null && this.#corked === null && this.below.flushed;
   }
 
   pause(): void {
     this.reading = false;
-    this.#below.pause();
+    this.below.pause();
   }
 
   resume(): void {
-    if (this.reading || this.closed || this.#closing) {
+    if (this.reading || this.closed || this.closing) {
       return;
     }
     this.reading = true;
-    this.#below.resume();
+    this.below.resume();
     this.drainSoon();
   }
 
   expectMuch(much: boolean): void {
-    this.#below.expectMuch(much);
+    this.below.expectMuch(much);
+  }
+
+  /** What is written is encrypted before the call returns. */
+  get #encrypts(): boolean {
+    return this.direct && this.#corks === 0;
   }
 
   write(data: string | Buffer): boolean {
     if (this.closed || this.#shut) {
-      this.#late += data.length;
-      return true;
+      return this.#dropped(data.length);
     }
     if (typeof data !== 'string') {
       return this.#write(data);
     }
-    const short = this.direct && data.length <= CIPHER_LIMIT;
+    const short = data.length <= CIPHER_LIMIT && this.#encrypts;
     return this.#write(short ? joinedText(data) : Buffer.from(data, 'latin1'));
+  }
+
+  /** So many bytes came too late to be sent. */
+  #dropped(bytes: number): true {
+    this.#late += bytes;
+    return true;
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
     if (this.closed || this.#shut) {
-      this.#late += before.length + bytes.length + after.length;
-      return true;
+      return this.#dropped(before.length + bytes.length + after.length);
     }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
       return this.#writeJoined(before, bytes, after);
@@ -236,17 +154,22 @@ export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwn
   }
 
   writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
-    const piece = bytes.subarray(start, end);
-    return this.writeJoined(before, this.direct ? piece : Buffer.from(piece), after);
+    const piece = this.#encrypts ? bytes.subarray(start, end) : Buffer.from(bytes.subarray(start, end));
+    return before === '' && after === '' ? this.write(piece) : this.writeJoined(before, piece, after);
   }
 
   #writeJoined(before: string, bytes: Buffer, after: string): boolean {
     const whole = joined(before, bytes, 0, bytes.length, after);
-    return this.#write(this.direct ? whole : Buffer.from(whole));
+    return this.#write(this.#encrypts ? whole : Buffer.from(whole));
   }
 
-  /** Encrypts and sends; the bytes are not needed any more then, unless the cipher is still at work. */
+  /** Encrypts and sends; the bytes are not needed any more then, unless the cipher is still at work or they are to leave with others. */
   #write(bytes: Buffer): boolean {
+    if (this.#corks > 0) {
+      this.#corked ??= [];
+      this.#corked.push(bytes);
+      return true;
+    }
     if (this.direct) {
       return this.encrypt(bytes);
     }
@@ -255,7 +178,7 @@ export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwn
     } else {
       this.#queue.push(bytes);
     }
-    this.#waits = true;
+    this.waits = true;
     return false;
   }
 
@@ -264,35 +187,58 @@ export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwn
   }
 
   offer(bytes: Buffer): number {
-    if (this.closed || this.#shut || !this.direct || this.pending) {
+    if (this.closed || this.#shut || !this.#encrypts || this.pending) {
       return 0;
     }
     this.encrypt(bytes);
     return bytes.length;
   }
 
-  awaitFlush(): void {
-    this.#waits = true;
-    this.#below.awaitFlush();
+  // A record for all of it rather than one for each piece.
+  cork(): void {
+    this.#corks++;
   }
+
+  uncork(): void {
+    if (this.#corks > 0 && --this.#corks === 0) {
+      this.#sendCorked();
+    }
+  }
+
+  #sendCorked(): void {
+    const pieces = this.#corked;
+    this.#corked = null;
+    if (pieces !== null) {
+      this.#write(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+    }
+  }
+
+  awaitFlush(): void {
+    this.waits = true;
+    this.below.awaitFlush();
+  }
+
+  // ---------------------------------------------------------------- the end
 
   end(): void {
     if (this.closed || this.#shut) {
       return;
     }
+    this.#corks = 0;
+    this.#sendCorked();
     this.#shut = true;
     if (this.direct) {
       this.sayEnd();
-      this.#below.end();
+      this.below.end();
     }
   }
 
   closeSoon(): void {
-    if (this.closed || this.#closing) {
+    if (this.closed || this.closing) {
       return;
     }
     const ended = this.#shut;
-    this.#closing = true;
+    this.closing = true;
     this.#shut = true;
     this.reading = false;
     if (!this.direct && !this.handshaking) {
@@ -301,20 +247,39 @@ export class RecordSocket extends RecordLayer implements SecureSocket, SocketOwn
     if (!ended) {
       this.sayEnd();
     }
-    this.#below.closeSoon();
+    this.below.closeSoon();
   }
 
   close(): void {
     if (!this.closed) {
       this.closed = true;
-      this.#below.close();
+      this.below.close();
     }
+  }
+
+  leave(): void {
+    if (this.deserted) {
+      return;
+    }
+    this.deserted = true;
+    if (!this.closed && !this.#shut) {
+      this.sayEnd();
+    }
+    this.below.leave();
+    this.free();
   }
 
   reset(): void {
     if (!this.closed) {
       this.closed = true;
-      this.#below.reset();
+      this.below.reset();
     }
+  }
+
+  /** Notes what was never sent, and frees OpenSSL's part: the socket below is closed. */
+  protected gone(): void {
+    this.#late = this.unsent - plainLength(this.below.unsent);
+    this.#queue = null;
+    this.free();
   }
 }

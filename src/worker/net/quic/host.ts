@@ -1,5 +1,5 @@
 // What connections and endpoints know of each other and of who they are for.
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { SocketAddress } from '../../../shared/net/socket.js';
 import type { HandshakeSettings } from '../openssl/quic-handshake.js';
 import type { QuicConnection, QuicConnectionHandler } from './contract.js';
 import type { StreamLimits } from './stream-table.js';

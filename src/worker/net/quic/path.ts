@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { SocketAddress } from '../../../shared/net/socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
 import { keep } from '../../bytes/keep.js';
 import { PathMarks } from './ecn.js';

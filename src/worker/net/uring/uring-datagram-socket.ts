@@ -1,8 +1,7 @@
 import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
-import type { SocketDemands } from '../../../shared/net/backend-socket.js';
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
 import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from '../../../shared/net/datagram-socket.js';
+import type { SocketAddress, SocketDemands } from '../../../shared/net/socket.js';
 import { addressAt, ipAddress, type KernelAddress, localAddress } from '../../../shared/net/socket-addresses.js';
 import { systemError } from '../../../shared/net/system-error.js';
 import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';

@@ -3,7 +3,7 @@ import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring
 import type { Yielding } from '../../../shared/net/uring/long-work.js';
 import { MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
-import { UringClientSocket } from './uring-client-socket.js';
+import { UringSocket } from './uring-socket.js';
 
 const [EAGAIN, ECONNABORTED, ECANCELED] = [-11, -103, -125];
 const [IPPROTO_TCP, TCP_NODELAY] = [6, 1];
@@ -30,7 +30,7 @@ const LEFT_OVER = 16;
  */
 export class UringListener implements ConnectionTaker, Endpoint, Yielding {
   readonly #engine: UringEngine;
-  readonly #take: (socket: UringClientSocket) => void;
+  readonly #take: (socket: UringSocket) => void;
   readonly #failed: ((errno: number) => void) | undefined;
   readonly #workers: number;
   #alone: boolean;
@@ -53,7 +53,7 @@ export class UringListener implements ConnectionTaker, Endpoint, Yielding {
    * `workers`: how many processes accept on the socket. Each of several takes its turn: the kernel asks who has waited longest. `failed`
    * is told the negated error number when it is tried again after a while.
    */
-  constructor(engine: UringEngine, workers: number, take: (socket: UringClientSocket) => void, failed?: (errno: number) => void) {
+  constructor(engine: UringEngine, workers: number, take: (socket: UringSocket) => void, failed?: (errno: number) => void) {
     this.#engine = engine;
     this.#workers = workers;
     this.#alone = workers === 1;
@@ -179,7 +179,7 @@ export class UringListener implements ConnectionTaker, Endpoint, Yielding {
   #takeOne(): number {
     const fd = this.#engine.native.accept(this.#fd);
     if (fd >= 0) {
-      this.#take(new UringClientSocket(this.#engine, fd));
+      this.#take(new UringSocket(this.#engine, fd));
     }
     return fd;
   }
@@ -208,7 +208,7 @@ export class UringListener implements ConnectionTaker, Endpoint, Yielding {
       this.#goOn(result);
     }
     if (result >= 0) {
-      this.#take(new UringClientSocket(this.#engine, result));
+      this.#take(new UringSocket(this.#engine, result));
     }
   }
 

@@ -1,10 +1,15 @@
 // One file: what a connection may be doing at a time, and in which order it ends, only makes sense together.
 import { writeSync, writevSync } from 'node:fs';
+import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
+import type { AcceptedSocket, Socket, SocketAddress, SocketDemands, SocketOwner } from '../../../shared/net/socket.js';
+import { Family, type KernelAddress, localAddress, peerAddress } from '../../../shared/net/socket-addresses.js';
+import { systemError } from '../../../shared/net/system-error.js';
 import { Kind, type Sender, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { SLOT } from '../../../shared/net/uring/send-slots.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { FailedSocket } from '../failed-socket.js';
 import { writeMuchLent } from '../lent.js';
 
 const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
@@ -17,24 +22,34 @@ const PIECES = 64;
 const LAST_BYTES = 60_000;
 /** After this number of small pieces in turn no large ones are expected any more: the last pieces of one message are often small. */
 const FEW = 3;
-const [SOL_SOCKET, SO_LINGER] = [1, 13];
+const [SOL_SOCKET, SO_KEEPALIVE, SO_LINGER] = [1, 9, 13];
+const ON = new Int32Array([1]);
 const RESET = new Int32Array([1, 0]);
 
 /** What receives. */
 const Receiving = { NOTHING: 0, ONCE: 1, MANY: 2, CANCELLED: 3 } as const;
 
 /**
- * A connection whose bytes go through the ring. Small messages are put into a slot and leave with those of all others at the end of the
- * tick; large ones are given to the kernel at once. What it does not take waits, and leaves a slot at a time.
+ * A connection whose bytes go through the ring, accepted or begun here. Small messages are put into a slot and leave with those of all
+ * others at the end of the tick; large ones are given to the kernel at once. What it does not take waits, and leaves a slot at a time.
  */
-export abstract class UringSocket implements Sender {
-  protected readonly engine: UringEngine;
-  protected fd: number;
+export class UringSocket implements Sender, AcceptedSocket {
+  readonly #engine: UringEngine;
+  #fd: number;
+  #owner: SocketOwner | undefined;
+  /** It leads to a backend. */
+  readonly #outward: boolean;
+  /** It is there: only one that begins here is not at first. */
+  #open: boolean;
+  /** The owner has left, and hears no more. */
+  #deserted = false;
+  /** The kernel had no room for all that was offered to a backend last. */
+  #full = false;
   readonly #index: number;
   readonly #generation: number;
   /** Operations that will complete. */
   #operations = 0;
-  protected closed = false;
+  #closed = false;
   #closing = false;
   #closeTimer: NodeJS.Timeout | undefined = undefined;
 
@@ -80,25 +95,49 @@ export abstract class UringSocket implements Sender {
   /** What was never sent, once the connection is closed. */
   #left = 0;
 
-  constructor(engine: UringEngine, fd: number) {
-    this.engine = engine;
-    this.fd = fd;
+  /** `owner`: of a connection that is begun here. */
+  constructor(engine: UringEngine, fd: number, owner?: SocketOwner) {
+    this.#engine = engine;
+    this.#fd = fd;
+    this.#owner = owner;
+    this.#outward = owner !== undefined;
+    this.#open = !this.#outward;
     this.#index = engine.add(this);
     this.#generation = engine.generation(this.#index);
   }
 
-  /** The first `length` of these bytes came. */
-  protected abstract bytesCame(bytes: Buffer, length: number): void;
-  /** The other side sends no more. */
-  protected abstract endCame(): void;
-  /** The connection broke: negated error number. It is still to be closed. */
-  protected abstract failed(errno: number, syscall: 'read' | 'write' | 'connect'): void;
-  /** All was sent after a write that had returned false, or {@link tellWhenSent}. */
-  protected abstract allSent(): void;
-  /** The descriptor is closed. */
-  protected abstract gone(): void;
-  /** An attempt to connect is over: 0, or a negated error number. */
-  connectEnded(_result: number): void {}
+  /** Begins to connect to a backend. What comes of it is told to the owner after this has returned. */
+  static connect(engine: UringEngine, address: KernelAddress, demands: SocketDemands, owner: SocketOwner): Socket {
+    const { native } = engine;
+    const fd = openDescriptor(native, address.family, demands);
+    if (typeof fd !== 'number') {
+      return new FailedSocket(fd, owner);
+    }
+    const tcp = address.family !== Family.UNIX;
+    const socket = new UringSocket(engine, fd, owner);
+    // A Unix-domain socket answers at once; the ring would wait for room in its backlog.
+    const result = tcp ? 0 : native.connect(fd, address.bytes, address.bytes.length);
+    if (!tcp || !socket.#beginConnect(address.bytes)) {
+      setImmediate(connectEnded, socket, tcp ? ENOMEM : result);
+    }
+    return socket;
+  }
+
+  get descriptor(): number {
+    return this.#fd;
+  }
+
+  remote(): SocketAddress {
+    return peerAddress(this.#engine.native, this.#fd);
+  }
+
+  local(): SocketAddress {
+    return localAddress(this.#engine.native, this.#fd);
+  }
+
+  keepAlive(): void {
+    this.#engine.native.setOption(this.#fd, SOL_SOCKET, SO_KEEPALIVE, ON);
+  }
 
   completed(kind: number, result: number, flags: number): void {
     if ((flags & MORE) === 0) {
@@ -107,8 +146,8 @@ export abstract class UringSocket implements Sender {
     try {
       this.#complete(kind, result, flags);
     } finally {
-      if (this.closed && this.#operations === 0) {
-        this.engine.remove(this.#index);
+      if (this.#closed && this.#operations === 0) {
+        this.#engine.remove(this.#index);
         this.#operations = -1;
       }
     }
@@ -129,7 +168,7 @@ export abstract class UringSocket implements Sender {
       case Kind.CONNECT:
         this.#release(this.#flight);
         this.#flight = -1;
-        if (!this.closed) {
+        if (!this.#closed) {
           if (this.#queue !== null) {
             this.#ask();
           }
@@ -137,17 +176,19 @@ export abstract class UringSocket implements Sender {
         }
         break;
       default:
-        this.gone();
+        if (!this.#deserted) {
+          this.#owner?.socketClosed?.();
+        }
     }
   }
 
   submit(): boolean {
     this.#asked = false;
-    if (this.closed) {
+    if (this.#closed) {
       return false;
     }
     if (this.#writeError < 0) {
-      this.failed(this.#writeError, 'write');
+      this.#failed(this.#writeError, 'write');
       return true;
     }
     if (this.#late) {
@@ -161,7 +202,7 @@ export abstract class UringSocket implements Sender {
       return this.#goOn();
     } catch (error) {
       // One request's: others may be on the same connection.
-      if (!this.closed) {
+      if (!this.#closed) {
         this.#ask();
       }
       throw error;
@@ -180,7 +221,7 @@ export abstract class UringSocket implements Sender {
       called = true;
       this.#tellSent();
     }
-    if (this.#wanted && !this.closed) {
+    if (this.#wanted && !this.#closed) {
       this.#receive();
     }
     return called;
@@ -189,19 +230,19 @@ export abstract class UringSocket implements Sender {
   #ask(): void {
     if (!this.#asked) {
       this.#asked = true;
-      this.engine.ask(this);
+      this.#engine.ask(this);
     }
   }
 
   #tag(kind: number): number {
-    return this.engine.tag(kind, this.#index);
+    return this.#engine.tag(kind, this.#index);
   }
 
   // ---------------------------------------------------------------- connecting
 
   /** Begins to connect to an address in the kernel's form. */
-  protected beginConnect(address: Buffer): boolean {
-    const { slots, ring } = this.engine;
+  #beginConnect(address: Buffer): boolean {
+    const { slots, ring } = this.#engine;
     const slot = slots.take();
     if (slot < 0) {
       return false;
@@ -209,16 +250,35 @@ export abstract class UringSocket implements Sender {
     this.#flight = slot;
     slots.put(slot, 0, address, 0, address.length);
     this.#operations++;
-    ring.connect(this.fd, slots.address(slot, address.length), address.length, this.#tag(Kind.CONNECT), this.#generation);
-    this.engine.wake();
+    ring.connect(this.#fd, slots.address(slot, address.length), address.length, this.#tag(Kind.CONNECT), this.#generation);
+    this.#engine.wake();
     return true;
+  }
+
+  /** An attempt to connect is over: 0, or a negated error number. */
+  connectEnded(result: number): void {
+    if (this.#closed) {
+      return;
+    }
+    if (result < 0) {
+      this.#failed(result, 'connect');
+      return;
+    }
+    this.#open = true;
+    this.resume();
+    this.#owner!.socketOpened?.();
   }
 
   // ---------------------------------------------------------------- reading
 
+  start(owner: SocketOwner): void {
+    this.#owner = owner;
+    this.resume();
+  }
+
   /** Begins or goes on to read. */
   resume(): void {
-    if (this.#wanted || this.closed) {
+    if (this.#wanted || this.#closed) {
       return;
     }
     this.#wanted = true;
@@ -229,7 +289,7 @@ export abstract class UringSocket implements Sender {
 
   /** Gives nothing until {@link resume}. */
   pause(): void {
-    if (!this.#wanted || this.closed) {
+    if (!this.#wanted || this.#closed) {
       return;
     }
     this.#wanted = false;
@@ -258,8 +318,8 @@ export abstract class UringSocket implements Sender {
 
   #cancelReceiving(): void {
     this.#receiving = Receiving.CANCELLED;
-    this.engine.ring.cancel(this.#tag(this.#receiveKind), this.#generation);
-    this.engine.wake();
+    this.#engine.ring.cancel(this.#tag(this.#receiveKind), this.#generation);
+    this.#engine.wake();
   }
 
   #receive(): void {
@@ -267,13 +327,13 @@ export abstract class UringSocket implements Sender {
       return;
     }
     this.#operations++;
-    const { engine } = this;
+    const engine = this.#engine;
     const large = this.#large;
     const kind = large ? Kind.RECEIVE_LARGE : Kind.RECEIVE;
     const most = large ? 0 : engine.receiveMost;
     this.#receiveKind = kind;
     this.#receiving = most > 0 ? Receiving.MANY : Receiving.ONCE;
-    engine.ring.receive(this.fd, (large ? engine.large : engine.small).group, most, this.#tag(kind), this.#generation);
+    engine.ring.receive(this.#fd, (large ? engine.large : engine.small).group, most, this.#tag(kind), this.#generation);
   }
 
   #received(kind: number, result: number, flags: number): void {
@@ -285,7 +345,7 @@ export abstract class UringSocket implements Sender {
       this.#ask();
     }
     if ((flags & BUFFER) !== 0) {
-      const buffers = kind === Kind.RECEIVE ? this.engine.small : this.engine.large;
+      const buffers = kind === Kind.RECEIVE ? this.#engine.small : this.#engine.large;
       const id = flags >>> BUFFER_SHIFT;
       const bytes = buffers.take(id);
       try {
@@ -298,7 +358,7 @@ export abstract class UringSocket implements Sender {
     } else if (result > 0) {
       throw new RingError('bytes came into no buffer');
     }
-    if (this.closed) {
+    if (this.#closed) {
       return;
     }
     if (result === 0 || (result < 0 && result !== ECANCELED && result !== ENOBUFS && result !== EAGAIN && result !== EINTR)) {
@@ -307,7 +367,7 @@ export abstract class UringSocket implements Sender {
         this.#end(result);
       } else {
         this.#heldEnd = result;
-        this.engine.askNext(this);
+        this.#engine.askNext(this);
       }
     } else if (result < 0 && this.#wanted && this.#receiving === Receiving.NOTHING) {
       this.#ask();
@@ -315,7 +375,7 @@ export abstract class UringSocket implements Sender {
   }
 
   #piece(bytes: Buffer, length: number): void {
-    if (this.closed) {
+    if (this.#closed) {
       return;
     }
     if (!this.#wanted || this.#held !== null) {
@@ -327,16 +387,16 @@ export abstract class UringSocket implements Sender {
       }
       return;
     }
-    this.#cameIn = this.engine.ticks;
+    this.#cameIn = this.#engine.ticks;
     if (!this.#much) {
       this.#adapt(bytes.length, length);
     }
-    this.bytesCame(bytes, length);
+    this.#tellBytes(bytes, length);
   }
 
   /** Much is read at a time from where buffers come full. */
   #adapt(room: number, length: number): void {
-    const { size } = this.engine.small;
+    const { size } = this.#engine.small;
     if (room === size ? length === size : length > size) {
       this.#little = 0;
       this.#readLarge();
@@ -346,19 +406,19 @@ export abstract class UringSocket implements Sender {
   }
 
   #deliver(): void {
-    while (this.#wanted && !this.closed && this.#held !== null) {
+    while (this.#wanted && !this.#closed && this.#held !== null) {
       const piece = this.#held.shift()!;
       if (this.#held.length === 0) {
         this.#held = null;
       }
-      this.#cameIn = this.engine.ticks;
-      this.bytesCame(piece, piece.length);
+      this.#cameIn = this.#engine.ticks;
+      this.#tellBytes(piece, piece.length);
     }
-    if (!this.#wanted || this.closed || this.#held !== null || this.#heldEnd > 0) {
+    if (!this.#wanted || this.#closed || this.#held !== null || this.#heldEnd > 0) {
       return;
     }
     if (this.#cameNow) {
-      this.engine.askNext(this);
+      this.#engine.askNext(this);
       return;
     }
     const result = this.#heldEnd;
@@ -368,14 +428,20 @@ export abstract class UringSocket implements Sender {
 
   /** What the last bytes have brought about may still be to come in an immediate: the connection's end waits for that. */
   get #cameNow(): boolean {
-    return this.#cameIn === this.engine.ticks || this.#cameIn > this.engine.settledTick;
+    return this.#cameIn === this.#engine.ticks || this.#cameIn > this.#engine.settledTick;
   }
 
   #end(result: number): void {
-    if (result === 0) {
-      this.endCame();
-    } else {
-      this.failed(result, 'read');
+    if (result < 0) {
+      this.#failed(result, 'read');
+    } else if (!this.#deserted) {
+      this.#owner!.socketEnded(false);
+    }
+  }
+
+  #tellBytes(bytes: Buffer, length: number): void {
+    if (!this.#deserted) {
+      this.#owner!.socketReceived(bytes, length, true);
     }
   }
 
@@ -386,9 +452,13 @@ export abstract class UringSocket implements Sender {
     return this.#flight === -1 && this.#queue === null;
   }
 
-  /** The kernel has all, or is about to get it. If not, `allSent` follows. */
-  get sent(): boolean {
-    return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.engine.exchanges);
+  get pending(): boolean {
+    return !this.flushed;
+  }
+
+  /** The kernel has all, or is about to get it. */
+  get flushed(): boolean {
+    return !this.#roomWanted && this.#queue === null && (this.#flight === -1 || this.#departed === this.#engine.exchanges);
   }
 
   /**
@@ -396,7 +466,7 @@ export abstract class UringSocket implements Sender {
    * taken.
    */
   get unsent(): number {
-    return this.sent ? this.#left : this.#untaken();
+    return this.flushed ? this.#left : this.#untaken();
   }
 
   /** The same without what leaves at the end of the turn. */
@@ -406,7 +476,7 @@ export abstract class UringSocket implements Sender {
       unsent += this.#used;
     }
     // What leaves with the submission at hand is as good as taken.
-    if (this.#flight !== -1 && this.#departed !== this.engine.exchanges && !this.closed) {
+    if (this.#flight !== -1 && this.#departed !== this.#engine.exchanges && !this.#closed) {
       unsent += this.#flying;
     }
     return unsent + (this.#queue === null ? 0 : lengthOf(this.#queue));
@@ -418,14 +488,24 @@ export abstract class UringSocket implements Sender {
     return true;
   }
 
-  /** Has `allSent` called once all is sent, not at once. */
-  tellWhenSent(): void {
-    this.#tell = true;
-    this.#ask();
+  awaitFlush(): void {
+    // Room that is waited for is told of in any case.
+    if (!this.#roomWanted) {
+      this.#tell = true;
+      this.#ask();
+    }
   }
 
+  // What is written leaves at the end of the tick in any case.
+  cork(): void {}
+
+  uncork(): void {}
+
   write(data: string | Buffer): boolean {
-    if (this.closed) {
+    if (this.#full) {
+      return this.#writeOnFull(data);
+    }
+    if (this.#closed) {
       return this.#dropped(data.length);
     }
     if (this.#writeError < 0) {
@@ -438,15 +518,24 @@ export abstract class UringSocket implements Sender {
     }
     if (this.#room(data.length)) {
       if (typeof data === 'string') {
-        this.engine.slots.putText(this.#slot, this.#used, data);
+        this.#engine.slots.putText(this.#slot, this.#used, data);
       } else {
-        this.engine.slots.put(this.#slot, this.#used, data, 0, data.length);
+        this.#engine.slots.put(this.#slot, this.#used, data, 0, data.length);
       }
       this.#used += data.length;
       return true;
     }
     this.#writeNow(typeof data === 'string' ? Buffer.from(data, 'latin1') : data, true);
     return this.#idle && this.#writeError === 0;
+  }
+
+  /** What the kernel has no room for takes time, although it goes into a slot: a connection that closes drops it. */
+  #writeOnFull(data: string | Buffer): boolean {
+    this.#full = false;
+    if (this.write(data) && !this.#closed) {
+      this.awaitFlush();
+    }
+    return this.#closed;
   }
 
   /**
@@ -458,7 +547,7 @@ export abstract class UringSocket implements Sender {
       return true;
     }
     this.write(before);
-    if (!this.engine.ring.hasNext || !this.#idle || this.closed || this.#writeError < 0) {
+    if (!this.#engine.ring.hasNext || !this.#idle || this.#closed || this.#writeError < 0) {
       const flowing = this.write(bytes);
       return after === '' ? flowing : this.write(after);
     }
@@ -468,20 +557,19 @@ export abstract class UringSocket implements Sender {
     return after === '' ? false : this.#wait(Buffer.from(after, 'latin1'));
   }
 
-  /** The same for the bytes `start..end` of memory that is the caller's again when this returns. */
-  protected writePart(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
+  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
     return this.#putJoined(before, bytes, start, end, after) || writeMuchLent(this, before, bytes.subarray(start, end), after);
   }
 
   /** Puts all of it behind what is in the slot. Returns false when there is no room. */
   #putJoined(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
-    if (this.closed) {
+    if (this.#closed) {
       return this.#dropped(before.length + end - start + after.length);
     }
     if (!this.#idle || !this.#room(before.length + end - start + after.length)) {
       return false;
     }
-    const { slots } = this.engine;
+    const { slots } = this.#engine;
     const slot = this.#slot;
     let at = this.#used;
     if (before !== '') {
@@ -504,7 +592,7 @@ export abstract class UringSocket implements Sender {
       return false;
     }
     if (this.#slot === -1) {
-      this.#slot = this.engine.slots.take();
+      this.#slot = this.#engine.slots.take();
       if (this.#slot === -1) {
         return false;
       }
@@ -571,13 +659,13 @@ export abstract class UringSocket implements Sender {
   #giveKernel(pieces: Buffer[]): number {
     const slot = this.#slot;
     const used = slot === -1 ? 0 : this.#used;
-    const inSlot = used === 0 ? null : this.engine.slots.bytes(slot, used);
+    const inSlot = used === 0 ? null : this.#engine.slots.bytes(slot, used);
     let taken = 0;
     try {
       if (inSlot !== null) {
-        taken = writevSync(this.fd, [inSlot, ...pieces]);
+        taken = writevSync(this.#fd, [inSlot, ...pieces]);
       } else {
-        taken = pieces.length === 1 ? writeSync(this.fd, pieces[0]!) : writevSync(this.fd, pieces);
+        taken = pieces.length === 1 ? writeSync(this.#fd, pieces[0]!) : writevSync(this.#fd, pieces);
       }
     } catch (error) {
       const { errno = 0 } = error as NodeJS.ErrnoException;
@@ -596,9 +684,19 @@ export abstract class UringSocket implements Sender {
     return Math.max(0, taken - used);
   }
 
-  /** Takes few bytes into the slot; gives the kernel as many of more as it has room for, and keeps none of them. */
+  get offerLimit(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   offer(bytes: Buffer): number {
-    if (this.closed || !this.#idle || this.#writeError < 0) {
+    const taken = this.#offer(bytes);
+    this.#full = this.#outward && taken < bytes.length;
+    return taken;
+  }
+
+  /** Takes few bytes into the slot; gives the kernel as many of more as it has room for, and keeps none of them. */
+  #offer(bytes: Buffer): number {
+    if (this.#closed || !this.#idle || this.#writeError < 0) {
       return 0;
     }
     if (this.#putJoined('', bytes, 0, bytes.length, '')) {
@@ -609,14 +707,14 @@ export abstract class UringSocket implements Sender {
 
   /**
    * Has the kernel send so many bytes of a file, from `at` on, as far as it has room. Returns how many it took, and if these are not
-   * all, `allSent` follows when there is room; -1 where it does not send that file, which may have become shorter.
+   * all, `socketDrained` follows when there is room; -1 where it does not send that file, which may have become shorter.
    */
-  protected sendFile(file: number, at: number, size: number): number {
-    if (this.closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {
+  offerFile(file: number, at: number, size: number): number {
+    if (this.#closed || this.#writeError < 0 || !this.#idle || !this.#slotLeaves()) {
       this.#wantRoom();
       return 0;
     }
-    const taken = this.engine.native.sendFile(this.fd, file, at, size);
+    const taken = this.#engine.native.sendFile(this.#fd, file, at, size);
     if (taken > 0) {
       if (taken < size) {
         this.#wantRoom();
@@ -636,10 +734,10 @@ export abstract class UringSocket implements Sender {
     return -1;
   }
 
-  /** Has `allSent` called when there is room for more. What is being sent tells that by itself. */
+  /** Has the owner told when there is room for more. What is being sent tells that by itself. */
   #wantRoom(): void {
     this.#roomWanted = true;
-    if (this.closed || this.#writeError < 0) {
+    if (this.#closed || this.#writeError < 0) {
       // Nothing leaves any more, and the owner is about to be told so.
       return;
     }
@@ -648,18 +746,18 @@ export abstract class UringSocket implements Sender {
     } else if (!this.#polling) {
       this.#polling = true;
       this.#operations++;
-      this.engine.ring.awaitRoom(this.fd, this.#tag(Kind.ROOM), this.#generation);
-      this.engine.wake();
+      this.#engine.ring.awaitRoom(this.#fd, this.#tag(Kind.ROOM), this.#generation);
+      this.#engine.wake();
     }
   }
 
   #roomCame(result: number): void {
     this.#polling = false;
-    if (this.closed || !this.#roomWanted) {
+    if (this.#closed || !this.#roomWanted) {
       return;
     }
     if (result < 0) {
-      this.failed(result, 'write');
+      this.#failed(result, 'write');
     } else if (this.#idle) {
       this.#tellSent();
     } else {
@@ -673,8 +771,8 @@ export abstract class UringSocket implements Sender {
     if (slot === -1) {
       return true;
     }
-    const bytes = this.engine.slots.bytes(slot, this.#used);
-    const taken = this.engine.native.sendMore(this.fd, bytes);
+    const bytes = this.#engine.slots.bytes(slot, this.#used);
+    const taken = this.#engine.native.sendMore(this.#fd, bytes);
     if (taken < 0 && taken !== EAGAIN && taken !== EINTR) {
       this.#writeError = taken;
       return false;
@@ -708,7 +806,7 @@ export abstract class UringSocket implements Sender {
       }
       return true;
     }
-    const { engine } = this;
+    const engine = this.#engine;
     const length = this.#used;
     this.#flight = slot;
     this.#slot = -1;
@@ -718,10 +816,10 @@ export abstract class UringSocket implements Sender {
     const address = engine.slots.address(slot, length);
     if (this.#queue === null && !this.#tell && !this.#closing && !this.#ending) {
       this.#atOnce = true;
-      engine.ring.sendAtOnce(this.fd, address, length, this.#tag(Kind.SEND), this.#generation);
+      engine.ring.sendAtOnce(this.#fd, address, length, this.#tag(Kind.SEND), this.#generation);
       engine.sentAtOnce(this);
     } else {
-      engine.ring.send(this.fd, address, length, this.#tag(Kind.SEND), this.#generation);
+      engine.ring.send(this.#fd, address, length, this.#tag(Kind.SEND), this.#generation);
     }
     return true;
   }
@@ -738,10 +836,10 @@ export abstract class UringSocket implements Sender {
 
   /** Takes a slot's worth from the queue. Returns false when there is none. */
   #fill(queue: Buffer[]): boolean {
-    const { slots } = this.engine;
+    const { slots } = this.#engine;
     const slot = slots.take();
     if (slot === -1) {
-      this.failed(ENOMEM, 'write');
+      this.#failed(ENOMEM, 'write');
       return false;
     }
     let used = 0;
@@ -769,13 +867,13 @@ export abstract class UringSocket implements Sender {
     const length = this.#flying;
     this.#flight = -1;
     this.#atOnce = false;
-    if (this.closed) {
+    if (this.#closed) {
       this.#release(slot);
       return;
     }
     if (result !== length && (result >= 0 || result === EINTR || result === EAGAIN)) {
       // The kernel took a part: the rest goes first.
-      const rest = Buffer.from(this.engine.slots.bytes(slot, length).subarray(Math.max(0, result)));
+      const rest = Buffer.from(this.#engine.slots.bytes(slot, length).subarray(Math.max(0, result)));
       this.#release(slot);
       this.#takeBack();
       this.#queue = [rest, ...(this.#queue ?? [])];
@@ -787,11 +885,11 @@ export abstract class UringSocket implements Sender {
     this.#release(slot);
     if (result < 0) {
       this.#left += length;
-      this.failed(result, 'write');
+      this.#failed(result, 'write');
       return;
     }
     // The owner may have seen that it was under way.
-    if (this.#departed !== this.engine.exchanges) {
+    if (this.#departed !== this.#engine.exchanges) {
       this.#tell = true;
     }
     if (this.#queue !== null || this.#slot !== -1 || this.#closing || this.#ending) {
@@ -804,7 +902,9 @@ export abstract class UringSocket implements Sender {
   #tellSent(): void {
     this.#tell = false;
     this.#roomWanted = false;
-    this.allSent();
+    if (!this.#deserted) {
+      this.#owner?.socketDrained();
+    }
   }
 
   /** What was put into a slot waits behind what is in front of it. */
@@ -812,7 +912,7 @@ export abstract class UringSocket implements Sender {
     if (this.#slot === -1) {
       return;
     }
-    const bytes = Buffer.from(this.engine.slots.bytes(this.#slot, this.#used));
+    const bytes = Buffer.from(this.#engine.slots.bytes(this.#slot, this.#used));
     this.#release(this.#slot);
     this.#slot = -1;
     this.#queue = [bytes, ...(this.#queue ?? [])];
@@ -820,15 +920,23 @@ export abstract class UringSocket implements Sender {
 
   #release(slot: number): void {
     if (slot !== -1) {
-      this.engine.slots.release(slot);
+      this.#engine.slots.release(slot);
     }
   }
 
   // ---------------------------------------------------------------- the end
 
+  /** The connection broke, or could not be made: negated error number. */
+  #failed(errno: number, syscall: 'read' | 'write' | 'connect'): void {
+    if (!this.#deserted && (this.#outward || syscall === 'read')) {
+      this.#owner?.socketFailed?.(systemError(errno, syscall));
+    }
+    this.close();
+  }
+
   /** Sends what is left, and then that this is the end. */
   end(): void {
-    if (this.closed || this.#ending) {
+    if (this.#closed || this.#ending) {
       return;
     }
     this.#ending = true;
@@ -841,14 +949,14 @@ export abstract class UringSocket implements Sender {
 
   #endNow(): void {
     this.#ending = false;
-    if (this.engine.native.shutdownSend(this.fd) < 0) {
+    if (this.#engine.native.shutdownSend(this.#fd) < 0) {
       this.close();
     }
   }
 
   /** Closes once everything is sent. */
   closeSoon(): void {
-    if (this.closed || this.#closing) {
+    if (this.#closed || this.#closing) {
       return;
     }
     if (this.#idle && this.#slot === -1) {
@@ -856,7 +964,7 @@ export abstract class UringSocket implements Sender {
       return;
     }
     this.#closing = true;
-    this.engine.leaving(1);
+    this.#engine.leaving(1);
     this.#closeTimer = setTimer(close, LAST_BYTES, this);
     this.#closeTimer.unref();
     this.#ask();
@@ -864,16 +972,16 @@ export abstract class UringSocket implements Sender {
 
   /** Closes at once: what was not sent is dropped. */
   close(): void {
-    if (this.closed) {
+    if (this.#closed) {
       return;
     }
     this.#left = this.#untaken();
-    this.closed = true;
+    this.#closed = true;
     if (this.#closing) {
       clearTimeout(this.#closeTimer);
-      this.engine.leaving(-1);
+      this.#engine.leaving(-1);
     }
-    const { ring } = this.engine;
+    const { ring } = this.#engine;
     if (this.#receiving === Receiving.ONCE || this.#receiving === Receiving.MANY) {
       ring.cancel(this.#tag(this.#receiveKind), this.#generation);
     }
@@ -889,14 +997,25 @@ export abstract class UringSocket implements Sender {
     this.#queue = null;
     this.#held = null;
     this.#operations++;
-    ring.close(this.fd, this.#tag(Kind.CLOSE), this.#generation);
-    this.fd = -1;
-    this.engine.wake();
+    ring.close(this.#fd, this.#tag(Kind.CLOSE), this.#generation);
+    this.#fd = -1;
+    this.#engine.wake();
+  }
+
+  /** What was written has left as far as the owner knows, so it still leaves. */
+  leave(): void {
+    if (this.#deserted || !this.#open) {
+      this.close();
+      return;
+    }
+    this.#deserted = true;
+    this.pause();
+    this.closeSoon();
   }
 
   reset(): void {
-    if (!this.closed) {
-      this.engine.native.setOption(this.fd, SOL_SOCKET, SO_LINGER, RESET);
+    if (!this.#closed) {
+      this.#engine.native.setOption(this.#fd, SOL_SOCKET, SO_LINGER, RESET);
       this.close();
     }
   }
@@ -904,6 +1023,10 @@ export abstract class UringSocket implements Sender {
 
 const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
-function close(stream: UringSocket): void {
-  stream.close();
+function close(socket: UringSocket): void {
+  socket.close();
+}
+
+function connectEnded(socket: UringSocket, result: number): void {
+  socket.connectEnded(result);
 }

@@ -41,7 +41,7 @@ export class DatagramAcceptor implements DatagramServer {
     if (client === undefined) {
       this.#begin(bytes, address, port);
     } else {
-      client.session.received(bytes, bytes.length);
+      client.session.socketReceived(bytes, bytes.length);
     }
   }
 

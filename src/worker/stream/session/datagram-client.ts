@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
-import type { ClientSocket, SocketAddress } from '../../../shared/net/client-socket.js';
 import type { DatagramPeer, DatagramSocket } from '../../../shared/net/datagram-socket.js';
+import type { Socket, SocketAddress } from '../../../shared/net/socket.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { Session } from './session.js';
 import type { SessionTable } from './session-table.js';
@@ -9,7 +9,7 @@ import type { SessionTable } from './session-table.js';
  * A client of datagrams, as the socket of its session. Each write is a datagram to it, on the socket that all clients share; what it sends,
  * the acceptor gives to the session.
  */
-export class DatagramClient implements ClientSocket {
+export class DatagramClient implements Socket {
   readonly address: string;
   readonly port: number;
   readonly #socket: DatagramSocket;
@@ -36,7 +36,7 @@ export class DatagramClient implements ClientSocket {
   }
 
   readonly descriptor = -1;
-  readonly empty = true;
+  readonly flushed = true;
   readonly pending = false;
   readonly unsent = 0;
   readonly offerLimit = Number.MAX_SAFE_INTEGER;
@@ -72,6 +72,11 @@ export class DatagramClient implements ClientSocket {
     return bytes.length;
   }
 
+  // Each write is a datagram.
+  cork(): void {}
+
+  uncork(): void {}
+
   awaitFlush(): void {}
 
   end(): void {}
@@ -89,6 +94,10 @@ export class DatagramClient implements ClientSocket {
   closeSoon(): void {
     this.forget();
     this.#released();
+  }
+
+  leave(): void {
+    this.closeSoon();
   }
 
   reset(): void {

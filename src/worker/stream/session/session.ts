@@ -4,7 +4,7 @@
 import { debugOf } from '../../../shared/log/error-log.js';
 import { ALERT, DEBUG, INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext } from '../../../shared/log/log-line.js';
-import type { ClientSocket, SocketOwner } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { Meter } from '../../../shared/zone/meters.js';
@@ -39,7 +39,7 @@ export interface SessionReader {
   /** The client's connection broke. */
   broken(s: Session): void;
   /** Reading failed with this error of the system, which a reader may put in its own words; the connection breaks thereafter. */
-  failed?(s: Session, errno: number): void;
+  failed?(s: Session, error: Error): void;
 }
 
 /**
@@ -53,7 +53,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   readonly listener: StreamListener;
   readonly address: StreamAddress;
   server: StreamServer;
-  socket: ClientSocket;
+  socket: Socket;
   /** Datagrams come on it. */
   readonly udp: boolean;
 
@@ -122,7 +122,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     stream: StreamRuntime,
     listener: StreamListener,
     address: StreamAddress,
-    socket: ClientSocket,
+    socket: Socket,
     id: number,
   ) {
     this.connections = connections;
@@ -228,7 +228,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   }
 
   /** Goes on with another socket, which has decrypted what the one before brings. */
-  useSocket(socket: ClientSocket): void {
+  useSocket(socket: Socket): void {
     this.socket = socket;
     this.#started = true;
     this.#reading = false;
@@ -293,30 +293,29 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
 
   // ---------------------------------------------------------------- the socket
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.finished || this.#reader === null) {
-      return false;
+      return;
     }
     const before = enter(this);
     this.#reader.received(this, bytes, length);
     leave(before);
-    return this.#reading;
   }
 
-  readFailed(errno: number): void {
+  socketFailed(error: Error): void {
     if (this.finished) {
       return;
     }
     if (this.#reader?.failed === undefined) {
-      this.log(INFO, `recv() failed (${errnoText(errno)})`);
+      this.log(INFO, `recv() failed (${errnoText(error)})`);
       return;
     }
     const before = enter(this);
-    this.#reader.failed(this, errno);
+    this.#reader.failed(this, error);
     leave(before);
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     if (this.finished || this.ended) {
       return;
     }
@@ -326,7 +325,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
     leave(before);
   }
 
-  flushed(): void {
+  socketDrained(): void {
     if (this.finished) {
       return;
     }

@@ -1,5 +1,4 @@
-import type { BackendSocket, BackendSocketOwner } from '../../../shared/net/backend-socket.js';
-import type { SocketAddress } from '../../../shared/net/client-socket.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
 import type { SecureBackendSocket } from '../../net/secure-backend-socket.js';
 import { enter, leave } from '../../task/at-work.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
@@ -8,8 +7,8 @@ import type { Channel, ChannelOwner } from './channel.js';
 import type { HandshakeCount } from './handshake-count.js';
 
 /** One connection to a backend, in use or waiting for the next request. */
-export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner {
-  #socket!: BackendSocket;
+export class UpstreamConnection implements Channel, Expiring, SocketOwner {
+  #socket!: Socket;
   /** Of TLS: the same socket, which knows what was agreed. */
   secure: SecureBackendSocket | undefined = undefined;
   owner: ChannelOwner;
@@ -48,7 +47,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
   }
 
   /** Takes the socket that was opened for it. */
-  attach(socket: BackendSocket): void {
+  attach(socket: Socket): void {
     this.#socket = socket;
   }
 
@@ -63,7 +62,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
     return this.secure?.cipher?.isSessionReused() ?? false;
   }
 
-  socketConnected(): void {
+  socketOpened(): void {
     if (this.closed) {
       return;
     }
@@ -72,12 +71,12 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
     this.owner.connected(this);
     leave(before);
     if (!this.tls) {
-      this.socketReady();
+      this.socketSecured();
     }
   }
 
   /** With TLS, the handshake is over. */
-  socketReady(): void {
+  socketSecured(): void {
     if (this.closed || this.ready) {
       return;
     }
@@ -161,7 +160,7 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
   /** Writes the bytes `start..end`, whose memory is the caller's again when this returns. */
   writeLent(bytes: Buffer, start: number, end: number): boolean {
     this.sent += end - start;
-    return this.#socket.writeLent(bytes, start, end);
+    return this.#socket.writeLent('', bytes, start, end, '');
   }
 
   /**
@@ -234,6 +233,6 @@ export class UpstreamConnection implements Channel, Expiring, BackendSocketOwner
     }
     this.closed = true;
     this.deadline.close();
-    this.#socket.close();
+    this.#socket.leave();
   }
 }

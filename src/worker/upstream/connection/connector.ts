@@ -1,4 +1,4 @@
-import type { BackendTarget, SocketDemands } from '../../../shared/net/backend-socket.js';
+import type { BackendTarget, SocketDemands } from '../../../shared/net/socket.js';
 import { network } from '../../net/engine/network.js';
 import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { Peer } from '../balancing/peer.js';

@@ -182,7 +182,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask {
 
   // ---------------------------------------------------------------- sending
 
-  get empty(): boolean {
+  get flushed(): boolean {
     return this.carrier.flushed;
   }
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureVersion, TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import type { BackendSocketOwner } from '../../../../src/shared/net/backend-socket.js';
+import type { SocketOwner } from '../../../../src/shared/net/socket.js';
 import { ipAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { RecordBackendSocket } from '../../../../src/worker/net/openssl/record-backend-socket.js';
 import { whyNoRecords } from '../../../../src/worker/net/openssl/records.js';
 import type { BackendTls } from '../../../../src/worker/net/secure-backend-socket.js';
-import { UringBackendSocket } from '../../../../src/worker/net/uring/uring-backend-socket.js';
+import { UringSocket } from '../../../../src/worker/net/uring/uring-socket.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { needsRing, ring } from '../../../support/ring.js';
@@ -32,7 +32,7 @@ const GREETING = 'hello';
 t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
 
 /** Says something to a backend in the ways that there are, and stops to read now and then. */
-class Talk implements BackendSocketOwner {
+class Talk implements SocketOwner {
   readonly socket: RecordBackendSocket;
   readonly came: Buffer[] = [];
   readonly #said: Buffer[];
@@ -52,17 +52,17 @@ class Talk implements BackendSocketOwner {
     this.#said = said;
     this.#wanted = GREETING.length + said.reduce((sum, { length }) => sum + length, 0);
     const address = ipAddress('127.0.0.1', port)!;
-    this.socket = new RecordBackendSocket((owner) => UringBackendSocket.connect(engine, address, { keepAlive: false }, owner), tls, this);
+    this.socket = new RecordBackendSocket((owner) => UringSocket.connect(engine, address, { keepAlive: false }, owner), tls, this);
     this.socket.keepSession((session) => {
       this.session = session;
     });
   }
 
-  socketConnected(): void {
+  socketOpened(): void {
     this.told.push('connected');
   }
 
-  socketReady(): void {
+  socketSecured(): void {
     this.told.push('ready');
     this.resumed = this.socket.cipher?.isSessionReused();
     this.#send();
@@ -85,8 +85,8 @@ class Talk implements BackendSocketOwner {
           break;
         case 2: {
           const lent = Buffer.from(bytes);
-          socket.writeLent(lent, 0, half);
-          socket.writeLent(lent, half, lent.length);
+          socket.writeLent('', lent, 0, half, '');
+          socket.writeLent('', lent, half, lent.length, '');
           lent.fill('!');
           break;
         }
@@ -130,7 +130,7 @@ class Talk implements BackendSocketOwner {
 
   #end(how: string): void {
     this.told.push(how);
-    this.socket.close();
+    this.socket.leave();
     this.#tell();
   }
 }

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureVersion, connect as secure, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
+import type { Socket as AnySocket, SocketOwner } from '../../../../src/shared/net/socket.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { RecordSocket } from '../../../../src/worker/net/openssl/record-socket.js';
+import { RecordServerSocket } from '../../../../src/worker/net/openssl/record-server-socket.js';
 import { whyNoRecords } from '../../../../src/worker/net/openssl/records.js';
 import type { HandshakeOwner } from '../../../../src/worker/net/secure-socket.js';
 import { certs, pem } from '../../../support/certs.js';
@@ -27,8 +27,8 @@ t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
 
 /** Sends back what comes, in the ways that there are, and stops to read now and then. */
 class Echo implements SocketOwner, HandshakeOwner {
-  readonly #plain: ClientSocket;
-  #socket: RecordSocket | undefined;
+  readonly #plain: AnySocket;
+  #socket: RecordServerSocket | undefined;
   /** All that came. */
   readonly came: Buffer[] = [];
   #waiting: Buffer[] = [];
@@ -39,17 +39,17 @@ class Echo implements SocketOwner, HandshakeOwner {
     this.#tellClosed = done;
   });
 
-  constructor(plain: ClientSocket) {
+  constructor(plain: AnySocket) {
     this.#plain = plain;
     plain.start(this);
   }
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     const copy = Buffer.from(bytes.subarray(0, length));
     if (this.#socket === undefined) {
-      this.#socket = new RecordSocket(this.#plain, dice.of(contexts), this);
+      this.#socket = new RecordServerSocket(this.#plain, dice.of(contexts), this);
       this.#socket.receive(copy);
-      return true;
+      return;
     }
     this.came.push(copy);
     this.#waiting.push(copy);
@@ -58,11 +58,10 @@ class Echo implements SocketOwner, HandshakeOwner {
       this.#socket.pause();
       setImmediate(() => this.#socket!.resume());
     }
-    return true;
   }
 
   #send(): void {
-    const socket = this.#socket as RecordSocket;
+    const socket = this.#socket as RecordServerSocket;
     while (this.#waiting.length > 0 && !socket.pending) {
       const bytes = this.#waiting.shift()!;
       const half = dice.below(bytes.length + 1);
@@ -97,10 +96,10 @@ class Echo implements SocketOwner, HandshakeOwner {
     }
   }
 
-  flushed(): void {
+  socketDrained(): void {
     this.#send();
   }
-  clientEnded(): void {
+  socketEnded(): void {
     this.#ended = true;
     this.#send();
   }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setImmediate as iteration } from 'node:timers/promises';
 import { connect, createSecureContext } from 'node:tls';
 import t from 'tap';
-import type { ClientSocket, SocketOwner } from '../../../../src/shared/net/client-socket.js';
-import { RecordSocket } from '../../../../src/worker/net/openssl/record-socket.js';
+import type { Socket, SocketOwner } from '../../../../src/shared/net/socket.js';
+import { RecordServerSocket } from '../../../../src/worker/net/openssl/record-server-socket.js';
 import { whyNoRecords } from '../../../../src/worker/net/openssl/records.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
@@ -13,11 +13,9 @@ const needed = { skip: needsRing.skip || (whyNoRecords() !== '' && 'OpenSSL cann
 
 /** Does nothing with what it is told. */
 class Idle implements SocketOwner {
-  received(_bytes: Buffer, _length: number): boolean {
-    return true;
-  }
-  clientEnded(): void {}
-  flushed(): void {}
+  socketReceived(_bytes: Buffer, _length: number): void {}
+  socketEnded(): void {}
+  socketDrained(): void {}
   socketClosed(): void {}
 }
 
@@ -30,21 +28,20 @@ t.test('whoever sees that a write is under way hears of its end', needed, async 
     flushed = done;
   });
   const owner = new (class extends Idle {
-    override flushed(): void {
+    override socketDrained(): void {
       flushed();
     }
   })();
   let answer: Promise<string> | undefined;
-  const secured = new Promise<RecordSocket>((done) => {
-    const begin = (plain: ClientSocket): void => {
-      let socket: RecordSocket | undefined;
+  const secured = new Promise<RecordServerSocket>((done) => {
+    const begin = (plain: Socket): void => {
+      let socket: RecordServerSocket | undefined;
       const handshake = { handshakeDone: () => setImmediate(done, socket!), handshakeFailed: () => t.fail('no handshake') };
       plain.start(
         new (class extends Idle {
-          override received(bytes: Buffer, length: number): boolean {
-            socket = new RecordSocket(plain, context, handshake);
+          override socketReceived(bytes: Buffer, length: number): void {
+            socket = new RecordServerSocket(plain, context, handshake);
             socket.receive(Buffer.from(bytes.subarray(0, length)));
-            return true;
           }
         })(),
       );

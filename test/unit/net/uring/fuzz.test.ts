@@ -3,12 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { loadNative, type Native } from '../../../../src/shared/native/native.js';
-import type { BackendSocket, BackendSocketOwner } from '../../../../src/shared/net/backend-socket.js';
-import type { SocketOwner } from '../../../../src/shared/net/client-socket.js';
+import type { Socket as AnySocket, SocketOwner } from '../../../../src/shared/net/socket.js';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import { UringBackendSocket } from '../../../../src/worker/net/uring/uring-backend-socket.js';
-import type { UringClientSocket } from '../../../../src/worker/net/uring/uring-client-socket.js';
+import { UringSocket } from '../../../../src/worker/net/uring/uring-socket.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
 import { listenOnRing, needsRing } from '../../../support/ring.js';
 import { trials } from '../../fuzz/mutations.js';
@@ -22,7 +20,7 @@ const random = (below: number): number => dice.below(below);
 t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
 
 /** Writes in one of the ways that there are. Returns false if the rest has to wait. */
-function writeSomehow(socket: UringClientSocket, bytes: Buffer, length: number): boolean {
+function writeSomehow(socket: UringSocket, bytes: Buffer, length: number): boolean {
   const copy = Buffer.from(bytes.subarray(0, length));
   switch (random(5)) {
     case 0:
@@ -41,7 +39,7 @@ function writeSomehow(socket: UringClientSocket, bytes: Buffer, length: number):
 }
 
 /** Ends a connection in one of the ways that there are. */
-function endSomehow(socket: UringClientSocket): void {
+function endSomehow(socket: UringSocket): void {
   switch (random(4)) {
     case 0:
       socket.reset();
@@ -59,18 +57,18 @@ function endSomehow(socket: UringClientSocket): void {
 
 /** Sends back what comes, in the ways that there are, and stops to read now and then. */
 class Echo implements SocketOwner {
-  readonly #socket: UringClientSocket;
+  readonly #socket: UringSocket;
   /** One in so many pieces has the connection end on this side. */
   readonly #ends: number;
   closed = false;
 
-  constructor(socket: UringClientSocket, ends: number) {
+  constructor(socket: UringSocket, ends: number) {
     this.#socket = socket;
     this.#ends = ends;
     socket.start(this);
   }
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     const socket = this.#socket;
     const flowing = writeSomehow(socket, bytes, length);
     if (!flowing) {
@@ -85,7 +83,6 @@ class Echo implements SocketOwner {
         setImmediate(endSomehow, socket);
       }
     }
-    return true;
   }
 
   #vary(choice: number): void {
@@ -102,7 +99,7 @@ class Echo implements SocketOwner {
     }
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     if (random(2) === 0) {
       this.#socket.closeSoon();
     } else {
@@ -111,7 +108,7 @@ class Echo implements SocketOwner {
     }
   }
 
-  flushed(): void {
+  socketDrained(): void {
     this.#socket.resume();
   }
 
@@ -121,28 +118,59 @@ class Echo implements SocketOwner {
 }
 
 /** Passes on what comes to a backend, and what that answers. */
-class Relay implements SocketOwner, BackendSocketOwner {
-  readonly #client: UringClientSocket;
-  readonly #backend: BackendSocket;
+class Relay implements SocketOwner {
+  readonly #client: UringSocket;
+  readonly #backend: AnySocket;
   readonly #ends: number;
   #early: Buffer[] | null = [];
   #ended = false;
   closed = false;
+  /** Is told what happens on the backend's side. */
+  readonly #answers: SocketOwner = {
+    socketOpened: (): void => {
+      const early = this.#early ?? [];
+      this.#early = null;
+      for (const bytes of early) {
+        this.#backend.write(bytes);
+      }
+      if (this.#ended) {
+        this.#backend.end();
+      }
+    },
+    socketReceived: (bytes: Buffer, length: number): void => {
+      if (!writeSomehow(this.#client, bytes, length)) {
+        this.#backend.pause();
+      }
+      if (this.#ends > 0 && random(this.#ends) === 0) {
+        endSomehow(this.#client);
+      }
+    },
+    socketEnded: (): void => {
+      this.#client.closeSoon();
+      this.#backend.leave();
+    },
+    socketFailed: (): void => {
+      this.#client.closeSoon();
+      this.#backend.leave();
+    },
+    socketDrained: (): void => {
+      this.#client.resume();
+    },
+  };
 
-  constructor(client: UringClientSocket, engine: UringEngine, port: number, ends: number) {
+  constructor(client: UringSocket, engine: UringEngine, port: number, ends: number) {
     this.#client = client;
     this.#ends = ends;
-    this.#backend = UringBackendSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, this);
+    this.#backend = UringSocket.connect(engine, kernelAddress('127.0.0.1', port)!, { keepAlive: true }, this.#answers);
     client.start(this);
   }
 
-  received(bytes: Buffer, length: number): boolean {
+  socketReceived(bytes: Buffer, length: number): void {
     if (this.#early !== null) {
       this.#early.push(Buffer.from(bytes.subarray(0, length)));
     } else if (!this.#toBackend(bytes, length)) {
       this.#client.pause();
     }
-    return true;
   }
 
   #toBackend(bytes: Buffer, length: number): boolean {
@@ -151,7 +179,7 @@ class Relay implements SocketOwner, BackendSocketOwner {
       case 0:
         return this.#backend.write(copy.toString('latin1'));
       case 1:
-        return this.#backend.writeLent(bytes, 0, length);
+        return this.#backend.writeLent('', bytes, 0, length, '');
       case 2: {
         const taken = this.#backend.offer(copy);
         return taken === length || this.#backend.write(copy.subarray(taken));
@@ -161,56 +189,20 @@ class Relay implements SocketOwner, BackendSocketOwner {
     }
   }
 
-  clientEnded(): void {
+  socketEnded(): void {
     this.#ended = true;
     if (this.#early === null) {
       this.#backend.end();
     }
   }
 
-  flushed(): void {
+  socketDrained(): void {
     this.#backend.resume();
   }
 
   socketClosed(): void {
     this.closed = true;
-    this.#backend.close();
-  }
-
-  socketConnected(): void {
-    const early = this.#early ?? [];
-    this.#early = null;
-    for (const bytes of early) {
-      this.#backend.write(bytes);
-    }
-    if (this.#ended) {
-      this.#backend.end();
-    }
-  }
-
-  socketReady(): void {}
-
-  socketReceived(bytes: Buffer, length: number): void {
-    if (!writeSomehow(this.#client, bytes, length)) {
-      this.#backend.pause();
-    }
-    if (this.#ends > 0 && random(this.#ends) === 0) {
-      endSomehow(this.#client);
-    }
-  }
-
-  socketEnded(): void {
-    this.#client.closeSoon();
-    this.#backend.close();
-  }
-
-  socketFailed(): void {
-    this.#client.closeSoon();
-    this.#backend.close();
-  }
-
-  socketDrained(): void {
-    this.#client.resume();
+    this.#backend.leave();
   }
 }
 
@@ -340,9 +332,9 @@ t.test('connections that are opened and reset', needsRing, async (t) => {
     const owner = { closed: false };
     owners.push(owner);
     socket.start({
-      received: (bytes, length) => socket.write(Buffer.from(bytes.subarray(0, length))),
-      clientEnded: () => socket.close(),
-      flushed() {},
+      socketReceived: (bytes, length) => socket.write(Buffer.from(bytes.subarray(0, length))),
+      socketEnded: () => socket.close(),
+      socketDrained() {},
       socketClosed() {
         owner.closed = true;
       },

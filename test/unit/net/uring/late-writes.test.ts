@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../../../src/worker/net/uring/uring-client-socket.js';
+import type { UringSocket } from '../../../../src/worker/net/uring/uring-socket.js';
 import { readAll } from '../../../support/accepted.js';
 import { needsRing, pairOnRing, ring } from '../../../support/ring.js';
 import { waitFor } from '../../../support/wait.js';
@@ -16,7 +16,7 @@ async function cameTogether(t: Test, count: number, act: (pair: Pair) => void): 
   const all: Pair[] = [];
   while (all.length <= count) {
     const pair = await pairOnRing(t, engine);
-    pair.owner.received = () => {
+    pair.owner.socketReceived = () => {
       came++;
       if (engine.ring.hasNext) {
         acted.push(pair);
@@ -36,13 +36,13 @@ async function cameTogether(t: Test, count: number, act: (pair: Pair) => void): 
 
 t.test('much behind a head leaves together with that of others, before anybody is told', needsRing, async (t) => {
   const body = Buffer.alloc(60_000, 'b');
-  const sockets: UringClientSocket[] = [];
+  const sockets: UringSocket[] = [];
   const pending: boolean[][] = [];
   const texts: Promise<string>[] = [];
   await cameTogether(t, 2, ({ client, socket, owner }) => {
     sockets.push(socket);
     texts.push(readAll(client));
-    owner.flushed = () => void pending.push(sockets.map((socket) => socket.pending));
+    owner.socketDrained = () => void pending.push(sockets.map((socket) => socket.pending));
     t.notOk(socket.writeJoined('head ', body, ' after'));
     t.ok(socket.pending);
     t.equal(socket.offer(body), 0, 'nothing goes past it');
@@ -64,7 +64,7 @@ t.test('with nothing behind it, it leaves at once', needsRing, async (t) => {
   const { client, socket, owner } = await pairOnRing(t, engine);
   const body = Buffer.alloc(60_000, 'b');
   t.ok(socket.writeJoined('head ', body, ' after'));
-  t.ok(socket.empty);
+  t.ok(socket.flushed);
   socket.closeSoon();
   t.equal((await readAll(client)) === `head ${body} after`, true);
   t.strictSame(owner.events, ['closed']);
@@ -78,7 +78,7 @@ t.test('of much behind a head, the kernel takes a part', needsRing, async (t) =>
   t.ok(socket.pending);
   t.strictSame(owner.events, []);
   const all = readAll(client);
-  await owner.until(() => owner.events.includes('flushed'));
+  await owner.until(() => owner.events.includes('drained'));
   socket.closeSoon();
   t.equal((await all) === `head ${body} after`, true);
 });
@@ -97,7 +97,7 @@ t.test('much behind a head, and thousands of pieces behind that', needsRing, asy
   await sleep(20);
   t.ok(socket.pending);
   const all = readAll(client);
-  await owner.until(() => owner.events.includes('flushed'));
+  await owner.until(() => owner.events.includes('drained'));
   socket.closeSoon();
   t.equal((await all) === text, true);
 });

@@ -4,8 +4,8 @@ import t from 'tap';
 import { bareSpec, ListenSocket } from '../../../../src/shared/net/listen-socket.js';
 import { kernelAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
-import type { UringClientSocket } from '../../../../src/worker/net/uring/uring-client-socket.js';
 import { UringListener } from '../../../../src/worker/net/uring/uring-listener.js';
+import type { UringSocket } from '../../../../src/worker/net/uring/uring-socket.js';
 import { fill, readAll } from '../../../support/accepted.js';
 import { needsRing, pairOnRing, ring } from '../../../support/ring.js';
 
@@ -26,7 +26,7 @@ t.test('bytes go both ways, in whichever form they are given', needsRing, async 
   t.ok(socket.write(Buffer.from('two ')));
   t.ok(socket.writeJoined('three ', Buffer.from('four'), ' five'));
   t.equal(socket.offer(Buffer.from(' six')), 4);
-  t.ok(socket.empty);
+  t.ok(socket.flushed);
   socket.end();
   t.equal(await readAll(client), 'one\xff two three four five six');
   await owner.until(() => owner.events.includes('ended'));
@@ -43,19 +43,19 @@ t.test('what the kernel does not take at once follows in order, and is told of',
   t.notOk(socket.write('behind'));
   sent += 'behind';
   const all = readAll(client);
-  await owner.until(() => owner.events.includes('flushed'));
-  t.ok(socket.empty);
+  await owner.until(() => owner.events.includes('drained'));
+  t.ok(socket.flushed);
   socket.write('last');
   socket.closeSoon();
   t.equal((await all) === `${sent}last`, true);
   await owner.until(() => owner.events.includes('closed'));
-  t.strictSame(owner.events, ['flushed', 'closed']);
+  t.strictSame(owner.events, ['drained', 'closed']);
 });
 
 t.test('a small write of which the kernel takes a part goes on where that ends', needsRing, async (t) => {
   const { client, socket, owner } = await pairOnRing(t, engine);
   let sent = '';
-  while (socket.empty) {
+  while (socket.flushed) {
     const text = `${sent.length}:${'x'.repeat(9000)}`;
     socket.write(text);
     sent += text;
@@ -63,17 +63,17 @@ t.test('a small write of which the kernel takes a part goes on where that ends',
   }
   t.strictSame(owner.events, []);
   const all = readAll(client);
-  await owner.until(() => owner.events.includes('flushed'));
-  t.ok(socket.empty);
+  await owner.until(() => owner.events.includes('drained'));
+  t.ok(socket.flushed);
   socket.write('last');
   socket.end();
   t.equal((await all) === `${sent}last`, true);
-  t.strictSame(owner.events.slice(0, 1), ['flushed']);
+  t.strictSame(owner.events.slice(0, 1), ['drained']);
 });
 
 t.test('a client that leaves while it is sent to', needsRing, async (t) => {
   const { client, socket, owner } = await pairOnRing(t, engine);
-  while (socket.empty) {
+  while (socket.flushed) {
     socket.write('x'.repeat(9000));
     await new Promise((done) => setImmediate(done));
   }
@@ -104,8 +104,8 @@ t.test('so does one that was only offered a few bytes', needsRing, async (t) => 
 t.test('a connection that is paused brings nothing, and little is read ahead', needsRing, async (t) => {
   const { client, socket, owner } = await pairOnRing(t, engine);
   const sizes: number[] = [];
-  const received = owner.received.bind(owner);
-  owner.received = (bytes, length) => {
+  const received = owner.socketReceived.bind(owner);
+  owner.socketReceived = (bytes, length) => {
     sizes.push(length);
     socket.pause();
     return received(bytes, length);
@@ -136,17 +136,17 @@ t.test('a write that finds the connection broken asks for no more before its end
   t.teardown(() => closeSync(file));
   const much = Buffer.alloc(100_000);
   for (const [name, write] of [
-    ['of a file', (socket: UringClientSocket) => socket.offerFile(file, 0, 100_000)],
-    ['of a file behind a head', (socket: UringClientSocket) => socket.write('head') && socket.offerFile(file, 0, 100_000)],
-    ['offered', (socket: UringClientSocket) => socket.offer(much)],
-    ['large', (socket: UringClientSocket) => Number(socket.write(much))],
+    ['of a file', (socket: UringSocket) => socket.offerFile(file, 0, 100_000)],
+    ['of a file behind a head', (socket: UringSocket) => socket.write('head') && socket.offerFile(file, 0, 100_000)],
+    ['offered', (socket: UringSocket) => socket.offer(much)],
+    ['large', (socket: UringSocket) => Number(socket.write(much))],
   ] as const) {
     const { client, socket, owner } = await pairOnRing(t, engine);
     client.resetAndDestroy();
     t.equal(write(socket), 0, name);
     t.equal(socket.write('more'), false, name);
     await owner.until(() => owner.events.includes('closed'));
-    t.notOk(owner.events.includes('flushed'), name);
+    t.notOk(owner.events.includes('drained'), name);
   }
   t.equal(engine.slots.inUse, 0);
 });
@@ -170,11 +170,11 @@ t.test('a file goes out as the client takes it', needsRing, async (t) => {
     }
     socket.closeSoon();
   };
-  owner.flushed = more;
+  owner.socketDrained = more;
   socket.write('head ');
   more();
   t.ok(waits === 1 && at < size, 'the kernel has no room for all of it');
-  t.notOk(socket.empty);
+  t.notOk(socket.flushed);
   t.equal(await readAll(client), `head ${'0123456789abcdef'.repeat(512 * 1024)}`);
   t.ok(waits > 1);
 });
@@ -191,7 +191,7 @@ t.test('a file that waits for a client which leaves', needsRing, async (t) => {
         at += Math.max(0, socket.offerFile(file, at, 512 * 1024));
       } while (!socket.pending);
     };
-    owner.flushed = more;
+    owner.socketDrained = more;
     more();
     leave(client);
     await owner.until(() => owner.events.includes('closed'));
@@ -200,7 +200,7 @@ t.test('a file that waits for a client which leaves', needsRing, async (t) => {
   while (socket.offerFile(file, 0, 512 * 1024) > 0) {}
   socket.close();
   await owner.until(() => owner.events.includes('closed'));
-  t.notOk(owner.events.includes('flushed'));
+  t.notOk(owner.events.includes('drained'));
   // Beside the listeners of the three pairs.
   while (engine.endpoints > before + 3) {
     await new Promise((done) => setImmediate(done));
@@ -231,7 +231,7 @@ t.test('a connection that is reset', needsRing, async (t) => {
 
 t.test('the end comes after what the bytes before it bring about', needsRing, async (t) => {
   const { client, owner } = await pairOnRing(t, engine);
-  owner.received = (bytes, length) => {
+  owner.socketReceived = (bytes, length) => {
     setImmediate(() => owner.note('after'));
     owner.text += bytes.toString('latin1', 0, length);
     return true;
@@ -243,7 +243,7 @@ t.test('the end comes after what the bytes before it bring about', needsRing, as
 
 t.test('also after bytes that were held, with the end behind them', needsRing, async (t) => {
   const { client, socket, owner } = await pairOnRing(t, engine);
-  owner.received = (bytes, length) => {
+  owner.socketReceived = (bytes, length) => {
     owner.text += bytes.toString('latin1', 0, length);
     owner.note('piece');
     setImmediate(() => owner.note('after'));
@@ -278,8 +278,8 @@ t.test('an error with what was held ends one request, and what others on the con
       process.on('uncaughtException', other);
     }
   });
-  const received = owner.received.bind(owner);
-  owner.received = (bytes, length) => {
+  const received = owner.socketReceived.bind(owner);
+  owner.socketReceived = (bytes, length) => {
     received(bytes, length);
     if (owner.text.length === 6000) {
       throw new Error('on purpose');
@@ -294,7 +294,7 @@ t.test('an error with what was held ends one request, and what others on the con
   socket.write('an answer');
   socket.resume();
   await owner.until(() => errors.length > 0);
-  owner.received = received;
+  owner.socketReceived = received;
   const answer = new Promise<string>((done) => client.once('data', (bytes) => done(bytes.toString('latin1'))));
   client.resume();
   t.equal(await answer, 'an answer');
@@ -306,7 +306,7 @@ t.test('an error with what was held ends one request, and what others on the con
 // The kernel wakes one of them, and no other one when that gives up.
 t.test('a client that comes as one of two stops accepting', needsRing, async (t) => {
   const { native } = engine;
-  const accepted: UringClientSocket[] = [];
+  const accepted: UringSocket[] = [];
   const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   const [first, second] = [0, 1].map(() => new UringListener(engine, 2, (socket) => accepted.push(socket)));
   t.teardown(() => {
@@ -334,7 +334,7 @@ t.test('a client that comes as one of two stops accepting', needsRing, async (t)
 t.test('whoever works for long takes no turns, and accepts nevertheless', needsRing, async (t) => {
   const { native } = engine;
   const endpoints = engine.endpoints;
-  const accepted: UringClientSocket[] = [];
+  const accepted: UringSocket[] = [];
   const listening = ListenSocket.bind({ ...bareSpec('ipv4', '127.0.0.1'), backlog: 511 });
   t.teardown(() => listening.close());
   const listener = new UringListener(engine, 2, (socket) => accepted.push(socket));

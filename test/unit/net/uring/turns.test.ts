@@ -43,17 +43,16 @@ t.test('what a connection on the ring starts is not forgotten', needsRing, async
   const all = new Promise<void>((done) => {
     const note = (event: string): void => void (events.push(event) === 6 && done());
     socket.start({
-      received() {
+      socketReceived() {
         process.nextTick(note, 'tick');
         void Promise.resolve().then(() => note('microtask'));
         setImmediate(note, 'immediate');
         setTimeout(note, 30, 'timer');
         void readFile('/dev/null').then(() => note('thread'));
         connect(1, '127.0.0.1').on('error', () => note('libuv’s connect'));
-        return true;
       },
-      clientEnded: () => socket.close(),
-      flushed() {},
+      socketEnded: () => socket.close(),
+      socketDrained() {},
       socketClosed() {},
     });
   });
@@ -68,15 +67,14 @@ t.test('an exception does not end it', needsRing, async (t) => {
   const seen = new Promise<Error>((done) => process.once('uncaughtException', done));
   let times = 0;
   socket.start({
-    received(bytes, length) {
+    socketReceived(bytes, length) {
       if (++times === 1) {
         throw new Error('on purpose');
       }
       socket.write(Buffer.from(bytes.subarray(0, length)));
-      return true;
     },
-    clientEnded: () => socket.close(),
-    flushed() {},
+    socketEnded: () => socket.close(),
+    socketDrained() {},
     socketClosed() {},
   });
   client.write('first');
