@@ -1,6 +1,6 @@
-// Published programs for njs, and what each of them is asked. A row names a repository, and which of its files go where; a configuration that
-// is a part of a file is included by one of the row's own. `edits` change what cannot run anywhere else than with the author: names of files
-// of certificates, placeholders of templates, and directives of NGINX Plus.
+// Published programs for njs, and what each of them is asked. A row names a repository, and which of its files go where; a
+// configuration that is a part of a file is included by one of the row's own. `edits` change what cannot run anywhere else than with
+// the author: names of files of certificates, placeholders of templates, and directives of NGINX Plus.
 import { token } from './requests.mjs';
 
 const examples = (name, row = {}) => ({
@@ -668,7 +668,7 @@ export const rows = [
     files: { '/etc/nginx/njs.d': 'njs.d' },
     texts: {
       [conf]:
-        'http { upstream dohloop { server 127.0.0.1:8053; keepalive 4; } server { listen 80; location /dns-query { proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://dohloop; } } } stream { js_import /etc/nginx/njs.d/dns/dns.js; js_set $dns_qname dns.get_qname; js_set $dns_response dns.get_response; map $dns_response $pool { blocked 127.0.0.1:9953; blackhole 127.0.0.1:9853; default 127.0.0.1:9953; } js_var $blocked_domains "blocked.org"; js_var $blackhole_domains "hole.org"; js_var $scrub_action ""; server { listen 553; js_preread dns.preread_dns_request; proxy_pass $pool; } server { listen 127.0.0.1:8053; js_filter dns.filter_doh_request; proxy_pass 127.0.0.1:9953; } server { listen 127.0.0.1:9953; js_preread dns.preread_dns_request; return $dns_qname; } server { listen 127.0.0.1:9853; return hole; } }',
+        'http { upstream dohloop { server 127.0.0.1:8053; keepalive 4; } server { listen 80; location /dns-query { proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://dohloop; } } } stream { js_context_reuse 0; js_import /etc/nginx/njs.d/dns/dns.js; js_set $dns_qname dns.get_qname; js_set $dns_response dns.get_response; map $dns_response $pool { blocked 127.0.0.1:9953; blackhole 127.0.0.1:9853; default 127.0.0.1:9953; } js_var $blocked_domains "blocked.org"; js_var $blackhole_domains "hole.org"; js_var $scrub_action ""; server { listen 553; js_preread dns.preread_dns_request; proxy_pass $pool; } server { listen 127.0.0.1:8053; js_filter dns.filter_doh_request; proxy_pass 127.0.0.1:9953; } server { listen 127.0.0.1:9953; js_preread dns.preread_dns_request; return $dns_qname; } server { listen 127.0.0.1:9853; return hole; } }',
     },
     auto: false,
     requests: [
@@ -685,7 +685,7 @@ export const rows = [
     files: { '/etc/nginx/njs.d': 'njs.d' },
     texts: {
       [conf]:
-        'stream { js_import /etc/nginx/njs.d/dns/dns.js; js_import glb from /etc/nginx/njs.d/dns/glb.js; js_set $name dns.get_qname; server { listen 553; js_preread dns.preread_dns_request; return "$name"; } }',
+        'stream { js_context_reuse 0; js_import /etc/nginx/njs.d/dns/dns.js; js_import glb from /etc/nginx/njs.d/dns/glb.js; js_set $name dns.get_qname; server { listen 553; js_preread dns.preread_dns_request; return "$name"; } }',
     },
     auto: false,
     requests: [

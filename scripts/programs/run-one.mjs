@@ -1,5 +1,5 @@
-// Runs one program on one server, inside namespaces that main.mjs made: the file system is a copy that nobody keeps, the network has nothing
-// but backends and a name server that answer for all names. Writes the answers.
+// Runs one program on one server, inside namespaces that main.mjs made: the file system is a copy that nobody keeps, the network has
+// nothing but backends and a name server that answer for all names. Writes the answers.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -79,7 +79,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/http/syntax/header-names.ts': [3, 'value'],
   'worker/http/syntax/uri.ts': [1, 'memory'],
   'worker/js/handlers/fetch-handler.ts': [1, 'loads'],
-  'worker/js/handlers/isolate-thread.ts': [5, 'process'],
+  'worker/js/handlers/isolate-thread.ts': [6, 'process'],
   'worker/js/handlers/light-request.ts': [1, 'loads'],
   'worker/js/handlers/light-response.ts': [1, 'loads'],
   'worker/js/handlers/watchdog-thread.ts': [6, 'process'],

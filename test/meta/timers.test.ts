@@ -6,6 +6,7 @@ import { filesBelow, root } from './source-files.js';
 const THEMSELVES: { readonly [file: string]: readonly [uses: number, why: string] } = {
   'shared/time/timer.ts': [2, 'setTimer itself'],
   'master/operations/start-master.ts': [1, 'an interval of a constant length, which keeps the process'],
+  'worker/js/handlers/confine.ts': [4, 'what code in a thread with grants finds under these names'],
   'worker/js/handlers/isolate-thread.ts': [1, 'a heartbeat of a constant length'],
   'worker/js/handlers/node-handler.ts': [2, 'the methods of node:http that are called so'],
   'worker/js/handlers/watchdog-thread.ts': [2, 'times of constant lengths, in a thread without the program'],

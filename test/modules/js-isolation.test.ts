@@ -1,3 +1,4 @@
+// The attacks on threads with grants are one table, which is long: each attack is a row of it.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';

@@ -4,8 +4,8 @@ import { type FolderGrant, grantedFs } from './confine-fs.js';
 import { confineModules, HARMLESS } from './confine-modules.js';
 import { harden } from './harden.js';
 
-// What a thread of `js_isolation ... allow=` takes from the code that it runs: everything of Node's that reaches beyond the thread, and each
-// way to change what others call.
+// What a thread of `js_isolation ... allow=` takes from the code that it runs: everything of Node's that reaches beyond the thread,
+// and each way to change what others call.
 
 /** What code in a thread may do beside computing. */
 export interface Grants {
@@ -123,8 +123,8 @@ function littleProcess(builtin: (name: string) => object): object {
 }
 
 /**
- * Takes from the thread what is not granted. `files` are those that directives name, `folders` those of `js_path`. Returns what the loader of
- * modules asks. `late` are files of the server's own. Nothing of the user's may have run before.
+ * Takes from the thread what is not granted. `files` are those that directives name, `folders` those of `js_path`. Returns what the
+ * loader of modules asks. `late` are files of the server's own. Nothing of the user's may have run before.
  */
 export async function confine(
   grants: Grants,

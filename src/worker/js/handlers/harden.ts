@@ -1,5 +1,6 @@
-// Freezes what code in a thread with `js_isolation ... allow=` has in common with the code that runs it, so that the former can lay no hands
-// on what the latter, or Node, calls: a method of Array or of EventTarget that were replaced would be given objects that nobody grants.
+// Freezes what code in a thread with `js_isolation ... allow=` has in common with the code that runs it, so that the former can lay
+// no hands on what the latter, or Node, calls: a method of Array or of EventTarget that were replaced would be given objects that
+// nobody grants.
 
 type Key = string | symbol;
 
@@ -73,7 +74,8 @@ function unnamed(): object[] {
   ];
 }
 
-/** As freezing does, but for flags that Node has on a prototype so that its objects can assign them, and that nobody can make otherwise. */
+/** As freezing does, but for flags that Node has on a prototype so that its objects can assign them, and that nobody can make
+ * otherwise. */
 function fixBase(base: object): void {
   for (const key of Reflect.ownKeys(base)) {
     const found = getOwn(base, key)!;

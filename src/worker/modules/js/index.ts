@@ -32,7 +32,7 @@ import type { TlsServer } from '../../tls/tls-address.js';
 import { NGINX_VERSION } from '../../version.js';
 import { accessPhase } from './access.js';
 import { JsBodyStage } from './body-stage.js';
-import { type Isolation, readIsolation } from './isolation.js';
+import { checkConfined, type Isolation, readIsolation } from './isolation.js';
 import { limited, missing, placeFor, statsOf, watchdogs } from './location-scripts.js';
 import { rewritePhase } from './rewrite.js';
 import { type Settings, slot } from './settings.js';
@@ -52,16 +52,6 @@ function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>, more: 
   }
   const names = [conf.rewrite, conf.access, conf.headerFilter, conf.bodyFilter, conf.log, ...more];
   tryFunctions(scripts, conf, names, ctx as LinkContext<ClientTask>);
-}
-
-/** Refuses what would load modules that are not trusted into the worker itself. */
-function checkConfined(conf: Readonly<Settings>, ctx: LinkContext<Request>): void {
-  const { access, rewrite, headerFilter, bodyFilter, log, periodics } = conf;
-  const named = { js_access: access, js_rewrite: rewrite, js_header_filter: headerFilter, js_body_filter: bodyFilter, js_log: log };
-  const found = Object.entries(named).find(([, name]) => name !== undefined)?.[0] ?? (periodics.length > 0 ? 'js_periodic' : undefined);
-  if (found !== undefined) {
-    ctx.fail(`"${found}" cannot be where "js_isolation" has "allow=": its function runs in the worker itself`);
-  }
 }
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
@@ -147,10 +137,7 @@ const scope = defineScope<Settings>({
     if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
       ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
     }
-    const confined = conf.isolation?.grants !== undefined;
-    if (confined) {
-      checkConfined(conf, ctx);
-    }
+    const confined = checkConfined(conf, ctx);
     const loadable = linkScripts(conf, ctx, [
       [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
       ['js_access', conf.access],

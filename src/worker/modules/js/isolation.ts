@@ -1,4 +1,6 @@
+import type { LinkContext } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
+import type { Request } from '../../http/request/request.js';
 import type { Grants } from '../../js/handlers/confine.js';
 import type { FolderGrant } from '../../js/handlers/confine-fs.js';
 import type { Context } from '../../module.js';
@@ -59,4 +61,29 @@ export function readIsolation(conf: { isolation?: Isolation | undefined }, node:
   }
   conf.isolation =
     where === 'off' ? undefined : { threads, memory: grants !== undefined && memory === 0 ? CONFINED_MEMORY : memory, grants };
+}
+
+/** The functions of a location that run in the worker itself. */
+interface WorkerFunctions {
+  readonly isolation: Isolation | undefined;
+  readonly access: string | undefined;
+  readonly rewrite: string | undefined;
+  readonly headerFilter: string | undefined;
+  readonly bodyFilter: string | undefined;
+  readonly log: string | undefined;
+  readonly periodics: readonly unknown[];
+}
+
+/** Whether a location's code has only what is granted. Refuses what would load its modules into the worker itself. */
+export function checkConfined(conf: WorkerFunctions, ctx: LinkContext<Request>): boolean {
+  if (conf.isolation?.grants === undefined) {
+    return false;
+  }
+  const { access, rewrite, headerFilter, bodyFilter, log, periodics } = conf;
+  const named = { js_access: access, js_rewrite: rewrite, js_header_filter: headerFilter, js_body_filter: bodyFilter, js_log: log };
+  const found = Object.entries(named).find(([, name]) => name !== undefined)?.[0] ?? (periodics.length > 0 ? 'js_periodic' : undefined);
+  if (found !== undefined) {
+    ctx.fail(`"${found}" cannot be where "js_isolation" has "allow=": its function runs in the worker itself`);
+  }
+  return true;
 }
