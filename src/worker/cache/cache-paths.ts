@@ -2,7 +2,7 @@ import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, own } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
-import { parseOffset, parseSize, parseTime } from '../../shared/config/language/units.js';
+import { parseNumber, parseOffset, parseSize, parseTime } from '../../shared/config/language/units.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { WorkerEnv } from '../env.js';
 import type { Request } from '../http/request/request.js';
@@ -30,7 +30,7 @@ const SMALLEST_FILE = 8 * 4096;
 
 const milliseconds = (text: string): number | undefined => parseTime(text, 'ms');
 const seconds = (text: string): number | undefined => parseTime(text, 's');
-const count = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
+const count = parseNumber;
 
 /** The numeric parameters, with how each is read. */
 const NUMBERS: { readonly [name: string]: (text: string) => number | undefined } = {

@@ -1,7 +1,7 @@
 import { In } from '../../shared/config/context.js';
 import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
-import { parseTime } from '../../shared/config/language/units.js';
+import { parseNumber, parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset, predicates } from '../../shared/config/slots.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { ZoneRef } from '../../shared/zone/kind.js';
@@ -87,7 +87,7 @@ const valid: Row['set'] = (conf, node, ctx) => {
           if (text === 'any') {
             return 0;
           }
-          const status = /^\d+$/.test(text) ? Number(text) : -1;
+          const status = parseNumber(text) ?? -1;
           if (status < 100 || status > 599) {
             ctx.fail(`invalid status "${text}"`, { arg: i });
           }

@@ -76,3 +76,8 @@ export function parseTime(text: string, unit: 'ms' | 's'): number | undefined {
   }
   return valid ? Number(total) : undefined;
 }
+
+/** The number that a text of digits is; undefined for other texts, and beyond what 64 bits hold. nginx: ngx_atoi. */
+export function parseNumber(text: string): number | undefined {
+  return /^\d+$/.test(text) && (text.length < 19 || BigInt(text) < 2n ** 63n) ? Number(text) : undefined;
+}

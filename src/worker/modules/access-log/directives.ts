@@ -1,6 +1,6 @@
 import { STREAM_CONTEXTS } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { parseNumber, parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { type LogEscape, parseFormat } from '../../../shared/log/format.js';
 import type { LogBuffering } from '../../../shared/log/log-file.js';
 import { parseSyslog } from '../../../shared/log/syslog.js';
@@ -166,7 +166,6 @@ export function setOpenLogFileCache(conf: Partial<LogSettings>, node: DirectiveN
   if (conf.cache !== undefined) {
     ctx.reject('is duplicate');
   }
-  const count = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
   let max = 0;
   let inactive = 10;
   let valid = 60;
@@ -176,11 +175,11 @@ export function setOpenLogFileCache(conf: Partial<LogSettings>, node: DirectiveN
     const value = parameter.slice(parameter.indexOf('=') + 1);
     const invalid = (): never => ctx.fail(`invalid "open_log_file_cache" parameter "${parameter}"`, { arg: i });
     if (parameter.startsWith('max=')) {
-      max = count(value) ?? invalid();
+      max = parseNumber(value) ?? invalid();
     } else if (parameter.startsWith('inactive=')) {
       inactive = parseTime(value, 's') ?? invalid();
     } else if (parameter.startsWith('min_uses=')) {
-      minUses = count(value) ?? invalid();
+      minUses = parseNumber(value) ?? invalid();
     } else if (parameter.startsWith('valid=')) {
       valid = parseTime(value, 's') ?? invalid();
     } else if (parameter === 'off') {

@@ -1,5 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { flag } from '../../../shared/config/slots.js';
 import { type ErrorPage, type ErrorPageSettings, errorPageSlot } from '../../http/request/error-page.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -25,10 +26,7 @@ const scope = defineScope<ErrorPageSettings>({
         if (response.startsWith('=')) {
           codes = codes.slice(0, -1);
           if (response.length > 1) {
-            if (!/^\d+$/.test(response.slice(1))) {
-              ctx.fail(`invalid value "${response}"`, { arg: codes.length });
-            }
-            overwrite = Number(response.slice(1));
+            overwrite = parseNumber(response.slice(1)) ?? ctx.fail(`invalid value "${response}"`, { arg: codes.length });
           } else {
             overwrite = 0;
           }
@@ -38,12 +36,9 @@ const scope = defineScope<ErrorPageSettings>({
         }
         const value = ctx.complex(target);
         const pages = codes.map((code, i): ErrorPage => {
-          const status = Number(code);
-          if (!/^\d+$/.test(code)) {
-            ctx.fail(`invalid value "${code}"`, { arg: i });
-          }
-          if (status === 499) {
-            ctx.fail(`invalid value "${code}"`, { arg: i });
+          const status = parseNumber(code);
+          if (status === undefined || status === 499) {
+            return ctx.fail(`invalid value "${code}"`, { arg: i });
           }
           if (status < 300 || status > 599) {
             ctx.fail(`value "${code}" must be between 300 and 599`, { arg: i });

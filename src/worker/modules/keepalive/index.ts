@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { parseTime } from '../../../shared/config/language/units.js';
+import { parseNumber, parseTime } from '../../../shared/config/language/units.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import type { KeepaliveSettings } from '../../upstream/connection/idle-pool.js';
 import { groupScope } from '../../upstream/group/group-config.js';
@@ -29,7 +29,7 @@ export const keepaliveModule = defineModule({
         args: [1, 2],
         set(_conf, node, ctx) {
           const [count, local] = node.args as [string, string | undefined];
-          if (!/^\d+$/.test(count)) {
+          if (parseNumber(count) === undefined) {
             ctx.fail(`invalid value "${count}" in "keepalive" directive`, { arg: 0 });
           }
           if (local !== undefined && local !== 'local') {
@@ -48,7 +48,7 @@ export const keepaliveModule = defineModule({
         args: 1,
         set(_conf, node, ctx) {
           const text = node.args[0]!;
-          store(ctx, 'requests', /^\d+$/.test(text) ? Number(text) : ctx.reject('invalid number', { arg: 0 }));
+          store(ctx, 'requests', parseNumber(text) ?? ctx.reject('invalid number', { arg: 0 }));
         },
       },
     },

@@ -2,6 +2,7 @@ import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { parseZone } from '../../../shared/config/zone-parameter.js';
 import { limitConnKind, type MeterKind, streamLimitConnKind } from '../../../shared/zone/meter-kinds.js';
 import type { WorkerEnv } from '../../env.js';
@@ -58,7 +59,7 @@ function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: SharedConte
     ctx.reject('is duplicate');
   }
   const text = node.args[1]!;
-  const max = /^\d+$/.test(text) ? Number(text) : 0;
+  const max = parseNumber(text) ?? 0;
   if (max === 0) {
     ctx.fail(`invalid number of connections "${text}"`, { arg: 1 });
   }

@@ -3,6 +3,7 @@ import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit, own } from '../../../shared/config/define.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { flag } from '../../../shared/config/slots.js';
 import { WARN } from '../../../shared/log/level.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
@@ -93,7 +94,7 @@ function defineVariable(name: string, ctx: Context): number {
 // nginx: ngx_http_rewrite_return.
 function parseReturn(node: DirectiveNode, ctx: Context): Step {
   const [code, text] = node.args as [string, string | undefined];
-  if (!/^\d+$/.test(code)) {
+  if (parseNumber(code) === undefined) {
     if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) {
       ctx.fail(`invalid return code "${code}"`, { arg: 0 });
     }

@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { parseOffset, parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { parseNumber, parseOffset, parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { accepted, buffers, flag, int, sec, size } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { OpenFileCache } from '../../http/files/open-file-cache.js';
@@ -134,7 +134,7 @@ function setCache(conf: Partial<Settings>, ctx: Context): void {
     const bad = (): never =>
       ctx.fail(`invalid "open_file_cache" parameter "${word}"`, { arg: i, hint: 'it is max=NUMBER, perhaps with inactive=TIME, or off' });
     if (word.startsWith('max=')) {
-      max = /^\d+$/.test(word.slice(4)) ? Number(word.slice(4)) : 0;
+      max = parseNumber(word.slice(4)) ?? 0;
       if (max === 0) {
         bad();
       }

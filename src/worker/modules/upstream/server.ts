@@ -1,6 +1,6 @@
 import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
-import { parseTime } from '../../../shared/config/language/units.js';
+import { parseNumber, parseTime } from '../../../shared/config/language/units.js';
 import { parseBackendUrl } from '../../address/backend-url.js';
 import type { SharedContext } from '../../module.js';
 import { DOWN, DRAINING, defaultPeerOptions } from '../../upstream/balancing/peer.js';
@@ -141,4 +141,4 @@ function readParameter(text: string, p: Parameters, accepts: number, ctx: Shared
 }
 
 /** -1 for what is no number. nginx: ngx_atoi. */
-const integer = (text: string): number => (/^\d+$/.test(text) ? Number(text) : -1);
+const integer = (text: string): number => parseNumber(text) ?? -1;
