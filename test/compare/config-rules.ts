@@ -28,6 +28,19 @@ export const configRules: readonly ConfigRule[] = [
     },
   },
   {
+    name: 'a directive of the mail proxy outside of it',
+    told: 'the mail proxy',
+    when: ({ ours, theirs }) => {
+      const name = unknown(ours);
+      return name !== undefined && theirs.startsWith(`"${name}" directive is not allowed here`);
+    },
+  },
+  {
+    name: 'variables of a module that is not there',
+    told: 'old GeoIP databases',
+    when: ({ theirs }) => /^the duplicate "geoip_\w+" variable/.test(theirs),
+  },
+  {
     name: 'a directive that sluice adds',
     told: '## What sluice adds',
     when: ({ theirs }, page) => {
