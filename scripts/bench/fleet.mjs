@@ -4,7 +4,7 @@
 //   node scripts/bench/fleet.mjs [--store PATH] [--seconds S] [--rounds N] [--away MS]
 //
 // CPU is that of the processes, from /proc; the machine may do something else beside it. `--away` is how long bytes to the store take in the
-// part about times, in milliseconds each way: choose it well above what the machine's own pauses are.
+// part about times, in milliseconds each way: choose more than the pauses of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -238,7 +238,9 @@ try {
     socket.destroy();
   }
   /** @type {number[]} */
-  const [near, away] = [[], []];
+  const near = [];
+  /** @type {number[]} */
+  const away = [];
   for (let round = 0; round < ROUNDS; round++) {
     await load(far.port, '/local', SECONDS * 1000, 4, near);
     await load(far.port, '/sync', SECONDS * 1000, 4, away);

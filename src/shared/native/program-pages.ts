@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { loadLibrary } from './native.js';
 
 const MADV_DONTNEED = 4;
-/** The libraries that Node is linked with, with GNU's C library and with musl: they stay where they are for as long as the process lives. */
+/** The libraries that Node is linked with, on GNU's C library and on musl: they stay where they are until the process ends. */
 const LINKED = /\/(?:ld-linux|ld-musl|lib(?:c|m|dl|pthread|stdc\+\+|gcc_s|atomic))[-.][^/]*$/;
 
 /** Memory of a file, from an address on. */
