@@ -10,6 +10,12 @@ function reading(dir: string, clientBodyBufferSize: number) {
   const cleanups: (() => void)[] = [];
   let sink: BodySink | undefined;
   let done = false;
+  const settings = {
+    clientBodyBufferSize,
+    clientMaxBodySize: 0,
+    clientBodyInFileOnly: 'off',
+    clientBodyTempPath: { path: dir, levels: [] },
+  };
   const r = {
     body: null,
     chunkedIn: true,
@@ -19,9 +25,7 @@ function reading(dir: string, clientBodyBufferSize: number) {
       bodyDone: () => false,
       readBody: (_r: Request, given: BodySink) => void (sink = given),
     } as unknown as ClientExchange,
-    location: {
-      settings: { clientBodyBufferSize, clientMaxBodySize: 0, clientBodyInFileOnly: 'off', clientBodyTempPath: { path: dir, levels: [] } },
-    },
+    location: { conf: () => settings },
     log: () => {},
     onFinish: (cleanup: () => void) => void cleanups.push(cleanup),
   } as unknown as Request;

@@ -4,7 +4,7 @@ import type { BodySink } from '../../../src/worker/http/request/client-exchange.
 
 /** As much of a stream as its input asks for. */
 function streamOf(): InputStream {
-  const location = { settings: { clientBodyTimeout: 60_000 } };
+  const location = { conf: () => ({ clientBodyTimeout: 60_000 }) };
   const head = { chunked: true, contentLength: -1 };
   const request = { head, contentLength: -1, chunkedIn: true, requestLength: 0, location, log() {} };
   return {
