@@ -24,9 +24,14 @@ export interface QuicResponses {
 }
 
 /** Sends requests over one connection of QUIC. Paths end with the names of files. */
-export function quicGet(port: number, paths: readonly string[], options: readonly string[] = []): Promise<QuicResponses> {
+export function quicGet(
+  port: number,
+  paths: readonly string[],
+  options: readonly string[] = [],
+  host = '127.0.0.1',
+): Promise<QuicResponses> {
   const dir = mkdtempSync(join(tmpdir(), 'gtlsclient-'));
-  const args = ['--exit-on-all-streams-close', '--timeout=10s', `--download=${dir}`, ...options, '127.0.0.1', String(port)];
+  const args = ['--exit-on-all-streams-close', '--timeout=10s', `--download=${dir}`, ...options, host, String(port)];
   return new Promise((resolve, reject) => {
     const child = spawn(PROGRAM, [...args, ...paths.map((path) => `https://localhost${path}`)], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
