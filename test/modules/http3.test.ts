@@ -135,23 +135,51 @@ t.test('https with http3=on', { skip: againstNginx && 'ours' }, async (t) => {
   t.equal((await quicGet(server.port(0), ['/x'])).bodies['x'], '<h3>');
 });
 
+const { publicKey } = new X509Certificate(readFileSync(rsa.cert));
+const KNOWN = createHash('sha256')
+  .update(publicKey.export({ type: 'spki', format: 'der' }))
+  .digest('base64');
+
+/** What has Chromium believe the certificate. It takes no unknown one over QUIC but of a host that it is forced to ask so somewhere. */
+const trusting = (forced: number): readonly string[] => [
+  '--enable-quic',
+  `--origin-to-force-quic-on=127.0.0.1:${forced}`,
+  '--ignore-certificate-errors',
+  `--ignore-certificate-errors-spki-list=${KNOWN}`,
+];
+
+const PROTOCOL = 'performance.getEntriesByType("navigation")[0].nextHopProtocol';
+
 t.test('the dashboard in a browser', { skip: skip || noBrowser }, async (t) => {
   const server = await start(t, 'location /dashboard/ { dashboard; }');
   const port = server.port(0);
-  const { publicKey } = new X509Certificate(readFileSync(rsa.cert));
-  const known = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('base64');
-  const browser = await startBrowser(t, [
-    '--enable-quic',
-    `--origin-to-force-quic-on=127.0.0.1:${port}`,
-    '--ignore-certificate-errors',
-    `--ignore-certificate-errors-spki-list=${known}`,
-  ]);
+  const browser = await startBrowser(t, trusting(port));
   const page = await browser.newPage();
   const response = await page.goto(`https://127.0.0.1:${port}/dashboard/`);
   t.equal(response?.status(), 200);
-  t.equal(await page.evaluate('performance.getEntriesByType("navigation")[0].nextHopProtocol'), 'h3');
+  t.equal(await page.evaluate(PROTOCOL), 'h3');
   await page.waitForSelector('main');
   await logged(server, /^\/dashboard\/ h3 HTTP\/3\.0 200 /m);
+});
+
+t.test('a browser comes by TCP, hears of HTTP/3, and changes to it', { skip: skip || noBrowser }, async (t) => {
+  const server = await start(t, `add_header Alt-Svc 'h3=":%%PORT_0%%"; ma=86400' always; location /dashboard/ { dashboard; }`);
+  const port = server.port(0);
+  // Another port of the host is forced, where nobody is.
+  const browser = await startBrowser(t, trusting(server.port(1)));
+  const page = await browser.newPage();
+  const visit = async (): Promise<unknown> => {
+    const response = await page.goto(`https://127.0.0.1:${port}/dashboard/`);
+    t.equal(response?.status(), 200);
+    return page.evaluate(PROTOCOL);
+  };
+  t.equal(await visit(), 'h2', 'the first time');
+  let protocol: unknown;
+  // It makes a connection beside the one that it has, and uses it once that is there.
+  for (let tries = 0; tries < 50 && protocol !== 'h3'; tries++) {
+    protocol = await visit();
+  }
+  t.equal(protocol, 'h3');
+  await page.waitForSelector('main');
+  await logged(server, /^\/dashboard\/ {2}HTTP\/2\.0 200 [^]*^\/dashboard\/ h3 HTTP\/3\.0 200 /m);
 });
