@@ -65,7 +65,7 @@ if (options.record !== undefined) {
 const chosen = positionals.length === 0 ? [...rows] : rows.filter((row) => positionals.includes(row.name));
 /** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
 const WARM_REQUESTS = 200_000;
-const WARM_SECONDS = 8;
+const WARM_SECONDS = 8; // nginx has nothing to compile: one second fills its caches
 const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
@@ -198,7 +198,7 @@ async function measureRow(row) {
     }
     for (const each of started) {
       await (generatorOf(row).check ?? wrk.check)({ port: each.port, row, name: each.name });
-      await warm({ script, port: each.port, row });
+      await warm({ script, port: each.port, row }, each.name === 'nginx' ? 1 : WARM_SECONDS);
     }
     if (row.idleStreams !== undefined) {
       for (const { port } of started) {
@@ -224,11 +224,11 @@ async function measureRow(row) {
   return result;
 }
 
-/** Loads a server until its code is compiled: for so many requests, or some seconds where a request is a lot of work. */
-async function warm(target) {
+/** Loads a server until its code is compiled: for so many requests, or `most` seconds where a request is a lot of work. */
+async function warm(target, most) {
   // A few requests at a time would take long to get there.
   const row = target.row.http3?.streams < 128 ? { ...target.row, http3: { ...target.row.http3, streams: 128 } } : target.row;
-  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < WARM_SECONDS; spent++) {
+  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < most; spent++) {
     requests += (await generatorOf(row).load({ ...target, row, seconds: 1 })).requests;
   }
 }
