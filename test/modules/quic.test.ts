@@ -302,6 +302,17 @@ t.test('connections', { skip }, async (t) => {
     t.equal((await text(client, 0)).length, LONG.length);
   });
 
+  t.test('what was lost goes again, though the client lets nothing more come', async (t) => {
+    const client = await open({ parameters: [parameter(0x04, 500)] });
+    client.acknowledges = false;
+    client.get(0, '/long');
+    const data = (): number => client.frames.filter(({ type }) => type >= 8 && type <= 15).length;
+    await client.until(() => (client.streams.get(0)?.text.length ?? 0) >= 500);
+    const before = data();
+    await client.until(() => data() > before);
+    t.pass('data, not only a question');
+  });
+
   t.test('three times what came, before the address is known', async (t) => {
     const client = await QuicClient.open(port, { messages: (level, bytes) => (level === 2 ? Buffer.alloc(0) : bytes) });
     client.acknowledges = false;

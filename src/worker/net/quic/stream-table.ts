@@ -148,8 +148,18 @@ export class StreamTable {
     }
   }
 
+  /** Has sent again what was lost: the connection's window has let that out once, and does not hold it back. */
+  queueAgain(stream: Stream): void {
+    this.#unblock(stream);
+    this.queue(stream);
+  }
+
   unqueue(stream: Stream): void {
     this.queueOfSenders.remove(stream);
+    this.#unblock(stream);
+  }
+
+  #unblock(stream: Stream): void {
     if (stream.blocked) {
       stream.blocked = false;
       this.#blocked = this.#blocked.filter((each) => each !== stream);

@@ -246,7 +246,7 @@ export class Stream implements QuicStream {
   lost(from: number, to: number, fin: boolean): void {
     if (!this.over && this.resetCode < 0) {
       this.send!.lost(from, to, fin);
-      this.#table.queue(this);
+      this.#table.queueAgain(this);
     }
   }
 
