@@ -7,6 +7,8 @@ export interface UdpHarm {
   twice?: number;
   late?: number;
   broken?: number;
+  /** Milliseconds that each takes. */
+  delay?: number;
 }
 
 /** Passes datagrams between clients and a server of UDP, and harms them as it is told, by a sequence that is the same each time. */
@@ -17,6 +19,7 @@ export class UdpProxy {
   readonly #closed = new WeakSet<Socket>();
   readonly harm: UdpHarm;
   #seed = 1;
+  #waiting: { readonly count: number; readonly of: 'passed' | 'dropped'; readonly resolve: () => void }[] = [];
   passed = 0;
   dropped = 0;
   /** All datagrams vanish while it is true. */
@@ -34,6 +37,23 @@ export class UdpProxy {
     front.bind(0, '127.0.0.1');
     await once(front, 'listening');
     return new UdpProxy(front, target, harm);
+  }
+
+  /** Waits until so many datagrams have passed, or were dropped. */
+  until(count: number, of: 'passed' | 'dropped' = 'passed'): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ count, of, resolve });
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    for (const each of this.#waiting) {
+      if (this[each.of] >= each.count) {
+        each.resolve();
+      }
+    }
+    this.#waiting = this.#waiting.filter(({ count, of }) => this[of] < count);
   }
 
   get port(): number {
@@ -71,12 +91,14 @@ export class UdpProxy {
   }
 
   #pass(bytes: Buffer, send: (bytes: Buffer) => void): void {
-    const { lost = 0, twice = 0, late = 0, broken = 0 } = this.harm;
+    const { lost = 0, twice = 0, late = 0, broken = 0, delay = 0 } = this.harm;
     if (this.blackhole || this.#chance() < lost) {
       this.dropped++;
+      this.#tell();
       return;
     }
     this.passed++;
+    this.#tell();
     let one = bytes;
     if (this.#chance() < broken) {
       one = Buffer.from(bytes);
@@ -85,9 +107,9 @@ export class UdpProxy {
     if (this.#chance() < twice) {
       send(one);
     }
-    if (this.#chance() < late) {
+    if (delay > 0 || this.#chance() < late) {
       // Behind what comes next.
-      setTimeout(() => send(one), 3);
+      setTimeout(() => send(one), delay || 3);
     } else {
       send(one);
     }
