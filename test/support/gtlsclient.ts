@@ -23,7 +23,7 @@ export interface QuicResponses {
   readonly output: string;
 }
 
-/** Sends requests over one connection of QUIC. Paths end with the names of files. */
+/** Sends requests over one connection of QUIC. Paths end with the names of files; in front of one may stand another host than `localhost`. */
 export function quicGet(
   port: number,
   paths: readonly string[],
@@ -33,7 +33,9 @@ export function quicGet(
   const dir = mkdtempSync(join(tmpdir(), 'gtlsclient-'));
   const args = ['--exit-on-all-streams-close', '--timeout=10s', `--download=${dir}`, ...options, host, String(port)];
   return new Promise((resolve, reject) => {
-    const child = spawn(PROGRAM, [...args, ...paths.map((path) => `https://localhost${path}`)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(PROGRAM, [...args, ...paths.map((path) => `https://${path.startsWith('/') ? 'localhost' : ''}${path}`)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('latin1').on('data', (text: string) => (output += text));
