@@ -3,8 +3,8 @@
 //
 //   node scripts/bench/fleet.mjs [--store PATH] [--seconds S] [--rounds N] [--away MS]
 //
-// CPU is that of the processes, from /proc; the machine may do something else beside it. `--away` is how long bytes to the store take in the
-// part about times, in milliseconds each way: choose more than the pauses of the machine.
+// CPU is that of the processes, from /proc; the machine may do something else beside it. `--away` is how long bytes to the store take in
+// the part about times, in milliseconds each way: choose more than the pauses of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
