@@ -1,3 +1,4 @@
+// Packets and handshakes of QUIC by a client that does right or wrong as it is told. Long: one server answers for most of it.
 import { createSocket } from 'node:dgram';
 import t from 'tap';
 import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';

@@ -23,7 +23,7 @@ export interface QuicResponses {
   readonly output: string;
 }
 
-/** Sends requests over one connection of QUIC. Paths end with the names of files; in front of one may stand another host than `localhost`. */
+/** Sends requests over one connection of QUIC. Paths end with the names of files; a host other than `localhost` may stand in front. */
 export function quicGet(
   port: number,
   paths: readonly string[],
