@@ -145,7 +145,6 @@ body> r.sendHeader();
 ~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a ""
 body> r.send('x');
 = closed [error] js exception: TypeError: cannot send
-~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a ""
 body> r.subrequest('/echo'); r.sendBuffer(data, flags);
 = closed
 ~ 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text"
