@@ -122,39 +122,19 @@ await build({
   minify: true,
   legalComments: 'inline',
 });
-await build({
-  ...ours,
-  ...wrapped,
-  stdin: {
-    contents: `export { run } from './tools/run.js';
+await buildProgram(
+  'program',
+  `export { run } from './tools/run.js';
 export { parts } from './tools/parts.js';
 export { Lifecycle } from './worker/lifecycle.js';
 export { roles } from './worker/roles.js';`,
-    resolveDir: `${root}src`,
-    loader: 'ts',
-  },
-  outfile: `${outdir}/program.js`,
-  // Each process has the text in its memory.
-  minifyWhitespace: true,
-  lineLimit: 160,
-  external: ['./subcommands/yargs-cli.js', './lsp-connection.js'],
-  // A script that is compiled from a cache has no import().
-  supported: { 'dynamic-import': false },
-});
-await build({
-  ...ours,
-  ...wrapped,
-  stdin: {
-    contents: `export { Lifecycle } from './worker/lifecycle.js';
+  ['./subcommands/yargs-cli.js', './lsp-connection.js'],
+);
+await buildProgram(
+  'cache-program',
+  `export { Lifecycle } from './worker/lifecycle.js';
 export { roles } from './worker/cache-process/roles.js';`,
-    resolveDir: `${root}src`,
-    loader: 'ts',
-  },
-  outfile: `${outdir}/cache-program.js`,
-  minifyWhitespace: true,
-  lineLimit: 160,
-  supported: { 'dynamic-import': false },
-});
+);
 await buildDashboard(root, `${outdir}/dashboard.html`);
 writeFileSync(`${outdir}/reference.json`, JSON.stringify(referenceOf(`${root}docs/reference/`)));
 // winston-transport is found from winston, whose dependency it is.
@@ -182,3 +162,19 @@ for (const [source, target] of [
   writeFileSync(`${outdir}/${target}.d.ts`, ts.transpileDeclaration(text, { compilerOptions: { isolatedDeclarations: true } }).outputText);
 }
 execFileSync(usableNode(), [`${root}scripts/code-cache.mjs`, outdir], { stdio: 'inherit' });
+
+/** Makes a script of what processes run, which exports `contents`; the files of `beside` stay outside. */
+async function buildProgram(name, contents, beside = /** @type {string[]} */ ([])) {
+  await build({
+    ...ours,
+    ...wrapped,
+    stdin: { contents, resolveDir: `${root}src`, loader: 'ts' },
+    outfile: `${outdir}/${name}.js`,
+    // Each process has the text in its memory.
+    minifyWhitespace: true,
+    lineLimit: 160,
+    external: beside,
+    // A script that is compiled from a cache has no import().
+    supported: { 'dynamic-import': false },
+  });
+}
