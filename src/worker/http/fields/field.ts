@@ -6,11 +6,11 @@ export const FIELD = { HEADER: 0, COOKIE: 1, METHOD: 2, SCHEME: 3, PATH: 4, AUTH
 /** What its name's bytes are. */
 export const NAME = {
   GOOD: 0,
-  /** It has `_`, which `underscores_in_headers` lets pass. */
+  /** The name has `_`, which `underscores_in_headers` lets pass. */
   UNDERSCORE: 1,
-  /** It has bytes that only `ignore_invalid_headers off` lets pass. */
+  /** The name has bytes that only `ignore_invalid_headers off` lets pass. */
   DOUBTFUL: 2,
-  /** It has bytes that no name of HTTP/2 has: capitals, a colon, a space, control bytes; or it has none at all. */
+  /** The name has bytes that no name of HTTP/2 has: capitals, a colon, a space, control bytes; or it has none at all. */
   REFUSED: 3,
 } as const;
 

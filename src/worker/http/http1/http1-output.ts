@@ -166,7 +166,7 @@ export class Http1Output implements TickTask {
     this.#sent(r, this.#write(r, chunk, last), last);
   }
 
-  /** The same with the bytes `start..end`, whose memory is the caller's again when this returns. */
+  /** Sends the bytes `start..end`, whose memory is the caller's again when this returns. */
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
     if (this.#pacer !== null) {
       this.send(r, Buffer.from(bytes.subarray(start, end)), last);
@@ -228,7 +228,7 @@ export class Http1Output implements TickTask {
     return taken;
   }
 
-  /** The same with bytes of a file that the kernel sends by itself; -1 where it does not. */
+  /** Offers bytes of a file that the kernel sends by itself; -1 where it does not. */
   offerFile(r: Request, fd: number, at: number, size: number): number {
     if (this.#socket.offerFile === undefined) {
       return -1;
@@ -335,7 +335,7 @@ export class Http1Output implements TickTask {
     return socket.writeJoined(before, chunk as Buffer, after);
   }
 
-  /** The same with some bytes that are lent. */
+  /** Writes the bytes `start..end`, which are lent. */
   #writeLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): boolean {
     let before = this.#head ?? '';
     this.#head = null;

@@ -35,7 +35,7 @@ export class RequestIo {
   }
 }
 
-/** Those that no connection has now, for the next ones that need one. */
+/** Inputs and outputs that no connection has now, for the next ones that need one. */
 export class RequestIos {
   readonly #host: ConnectionHost;
   readonly #spare: RequestIo[] = [];

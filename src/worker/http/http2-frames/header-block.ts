@@ -2,15 +2,15 @@
 export class HeaderBlock {
   /** Whose it is, from the first byte of its first frame on; 0 while none is under way. */
   streamId = 0;
-  /** Its first frame is here, and more must follow. */
+  /** The section's first frame is here, and more must follow. */
   open = false;
   /** No body follows. */
   ended = false;
-  /** It stands behind a body. */
+  /** The section stands behind a body. */
   trailers = false;
-  /** It took too long: its stream is over already. */
+  /** The section took too long: its stream is over already. */
   refused = false;
-  /** Its time has begun to run. */
+  /** The section's time has begun to run. */
   timed = false;
   /** How far its first frame, which is not whole, was looked at. */
   seen = 0;

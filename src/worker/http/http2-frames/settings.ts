@@ -1,6 +1,6 @@
-import type { FrameReader } from './frame-reader.js';
+import { type Http2Endpoint, type Http2Role, hasStream } from './endpoint.js';
 import type { Output } from './output.js';
-import { FRAME, SETTING } from './protocol.js';
+import { ERROR_CODE, FLAG, FRAME, SETTING } from './protocol.js';
 
 /** Sends SETTINGS with these values. */
 export function sendSettings(output: Output, said: readonly (readonly [id: number, value: number])[]): void {
@@ -11,22 +11,51 @@ export function sendSettings(output: Output, said: readonly (readonly [id: numbe
   }
 }
 
+/** The other end says what it takes, or that it has heard what this one takes. nginx: ngx_http_v2_state_settings. */
+export function settingsFrame<E extends Http2Endpoint>(role: Http2Role<E>, e: E): void {
+  const { flags, length } = e.frames;
+  if (!hasStream(role.faults, e, 'SETTINGS', false)) {
+    return;
+  }
+  if ((flags & FLAG.ACK) !== 0) {
+    if (length === 0) {
+      role.settingsHeard(e);
+    } else {
+      e.fail(ERROR_CODE.FRAME_SIZE_ERROR, role.faults.acknowledgement(length));
+    }
+    return;
+  }
+  if (length % 6 !== 0) {
+    e.fail(ERROR_CODE.FRAME_SIZE_ERROR, role.faults.length('SETTINGS', length));
+    return;
+  }
+  if (!role.maySet(e)) {
+    return;
+  }
+  const window = readSettings(role, e);
+  if (window < 0 || (window !== e.initialWindow && !role.changeWindows(e, window))) {
+    return;
+  }
+  e.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
+  role.settingsTaken(e);
+}
+
 /**
- * Gives each value of the frame at hand to `take`, until one is refused: then this returns -1. Otherwise it returns what the other side
- * lets streams send at first, `window` until now: however often it is there, only the last value means something.
+ * Has each value of the frame at hand taken, until one is refused: then this returns -1. Otherwise it returns what the other end lets
+ * streams send at first: however often it is there, only the last value means something.
  */
-export function readSettings<C>(frames: FrameReader, window: number, c: C, take: (c: C, id: number, value: number) => boolean): number {
-  const { bytes, start, end } = frames;
-  let last = window;
+function readSettings<E extends Http2Endpoint>(role: Http2Role<E>, e: E): number {
+  const { bytes, start, end } = e.frames;
+  let window = e.initialWindow;
   for (let at = start; at < end; at += 6) {
     const id = bytes.readUInt16BE(at);
     const value = bytes.readUInt32BE(at + 2);
-    if (!take(c, id, value)) {
+    if (!role.setting(e, id, value)) {
       return -1;
     }
     if (id === SETTING.INITIAL_WINDOW_SIZE) {
-      last = value;
+      window = value;
     }
   }
-  return last;
+  return window;
 }

@@ -12,28 +12,31 @@ import { KnownClient } from '../connection/known-client.js';
 import { Lingering } from '../connection/lingering.js';
 import type { Opened } from '../connection/opened.js';
 import type { FieldLimits } from '../fields/field-sink.js';
+import type { Http2Endpoint } from '../http2-frames/endpoint.js';
 import { ReceiveWindow } from '../http2-frames/flow-window.js';
 import { FrameReader } from '../http2-frames/frame-reader.js';
 import { HeaderBlock } from '../http2-frames/header-block.js';
 import { HpackDecoder } from '../http2-frames/hpack/decoder.js';
-import { ERROR_CODE, FRAME, MAX_WINDOW, PREFACE } from '../http2-frames/protocol.js';
+import type { Output } from '../http2-frames/output.js';
+import { DEFAULT_WINDOW, ERROR_CODE, FRAME, MAX_WINDOW, PREFACE } from '../http2-frames/protocol.js';
+import { readFrame } from '../http2-frames/read-frame.js';
 import { FloodGuard } from '../multiplexed/flood.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { clientSlot, headSlot } from '../request/client-settings.js';
-import { readFrame } from './frame-dispatch.js';
 import { http2Slot } from './http2-settings.js';
 import { Http2Streams } from './open-streams.js';
 import { Sending } from './sending.js';
-import { sendSettings } from './settings-frames.js';
+import { serverRole } from './server-role.js';
+import { sendSettings } from './settings.js';
 import type { Http2Stream } from './stream.js';
 
 const State = { OPEN: 0, LINGERING: 1, LOST: 2, CLOSED: 3 } as const;
 
 /**
- * One HTTP/2 client connection: its life, from the preface to the close. What each kind of frame does to it stands in the files named for
- * frames, what leaves it in {@link Sending}. nginx: ngx_http_v2.c.
+ * One HTTP/2 client connection: its life, from the preface to the close. What each kind of frame does to it stands in {@link serverRole}
+ * and the files beside it, what leaves it in {@link Sending}. nginx: ngx_http_v2.c.
  */
-export class Http2Connection extends KnownClient implements SocketOwner, Expiring, HeldConnection, Idle {
+export class Http2Connection extends KnownClient implements SocketOwner, Expiring, HeldConnection, Idle, Http2Endpoint {
   idleBefore: Idle | null = null;
   idleAfter: Idle | null = null;
   heldAt = -1;
@@ -44,11 +47,13 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   readonly deadline: Deadline;
   readonly flood: FloodGuard;
   readonly sending: Sending;
+  readonly output: Output;
   readonly streams: Http2Streams;
 
   // --- what comes in
   readonly frames: FrameReader;
   readonly fieldLimits: FieldLimits;
+  readonly longestSection: number;
   readonly decoder: HpackDecoder = new HpackDecoder();
   readonly block: HeaderBlock = new HeaderBlock();
   /** How much the client may send of all bodies together. */
@@ -57,6 +62,8 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   dataStream: Http2Stream | null = null;
   /** Streams opened by what was read last. */
   newStreams = 0;
+  /** How much the client takes of each stream at first. */
+  initialWindow: number = DEFAULT_WINDOW;
   /** The client has heard what the server takes. */
   settingsAcknowledged = false;
   #prefaceRead: number;
@@ -83,11 +90,13 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.deadline = opened?.deadline ?? new Deadline(this);
     this.deadline.passTo(this);
     this.sending = new Sending(this, socket);
+    this.output = this.sending.output;
     this.streams = new Http2Streams(this);
     const { headLimits } = this.server.conf(headSlot);
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
+    this.longestSection = this.fieldLimits.total;
     this.flood = new FloodGuard(this.server.conf(http2Slot).http2MaxConcurrentStreams);
-    this.frames = new FrameReader(this.fieldLimits.total + 512);
+    this.frames = new FrameReader(this.longestSection + 512);
     this.#prefaceRead = preface ? PREFACE.length : 0;
     host.counters.waiting++;
     host.counters.changed();
@@ -144,7 +153,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     let at = this.#prefaceRead < PREFACE.length ? this.#readPreface(bytes, length) : 0;
     while (at < length && this.open) {
       try {
-        at = readFrame(this, bytes, at, length);
+        at = readFrame(serverRole, this, bytes, at, length);
       } catch (error) {
         at = this.frames.next;
         if (!endFailedWork(error)) {
@@ -203,7 +212,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   /** What is to be done now that everything that could be was. nginx: ngx_http_v2_handle_connection. */
   settle(): void {
     const { block, deadline } = this;
-    if (!this.open || this.sending.output.blocked) {
+    if (!this.open || this.output.blocked) {
       return;
     }
     if (block.streamId !== 0 && !block.refused) {
@@ -235,7 +244,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     const { block } = this;
     if (!this.open) {
       this.close();
-    } else if (this.sending.output.blocked) {
+    } else if (this.output.blocked) {
       this.#noteTimeout();
       this.streams.abandonAll();
       this.#socket.close();
@@ -261,7 +270,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     // It was a request, after which the connection goes on like after any other.
     this.requests++;
     this.streams.idleSince = performance.now();
-    this.sending.output.numbers(FRAME.RST_STREAM, this.block.streamId, ERROR_CODE.PROTOCOL_ERROR);
+    this.output.numbers(FRAME.RST_STREAM, this.block.streamId, ERROR_CODE.PROTOCOL_ERROR);
     this.sending.flush();
     this.settle();
   }
@@ -277,7 +286,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     // What is wrong with a header section is an answer to its stream.
     const { streamId } = this.block;
     const last = code !== ERROR_CODE.NO_ERROR && streamId % 2 === 1 ? Math.max(this.streams.lastId, streamId) : this.streams.lastId;
-    this.sending.output.numbers(FRAME.GOAWAY, 0, last, code);
+    this.output.numbers(FRAME.GOAWAY, 0, last, code);
   }
 
   /** Gives the connection up, with all of its streams. nginx: ngx_http_v2_connection_error. */
@@ -292,13 +301,13 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   #endAll(code: number): void {
     this.sendGoaway(code);
     this.streams.abandonAll();
-    this.sending.output.send();
+    this.output.send();
     this.#linger();
   }
 
   #endIdle(): void {
     this.sendGoaway(ERROR_CODE.NO_ERROR);
-    this.sending.output.send();
+    this.output.send();
     this.#linger();
   }
 
@@ -372,7 +381,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (this.open) {
       this.sendGoaway(ERROR_CODE.NO_ERROR);
     }
-    this.sending.output.send();
+    this.output.send();
     this.close();
   }
 
@@ -393,7 +402,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     if (this.#state !== State.LOST) {
       this.#state = State.LOST;
       this.deadline.clear();
-      this.sending.output.drop();
+      this.output.drop();
       this.host.idle.remove(this);
       this.#socket.closeSoon();
     }

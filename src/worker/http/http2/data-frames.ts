@@ -1,7 +1,8 @@
 import { INFO } from '../../../shared/log/level.js';
+import { hasStream } from '../http2-frames/endpoint.js';
 import { ERROR_CODE, FLAG } from '../http2-frames/protocol.js';
+import { clientFaults } from './client-faults.js';
 import type { Http2Connection } from './connection.js';
-import { hasStream } from './frame-checks.js';
 import { breakStream, resetAgain } from './reset-frames.js';
 import type { Http2Stream } from './stream.js';
 
@@ -9,7 +10,7 @@ import type { Http2Stream } from './stream.js';
 export function dataFrameHead(c: Http2Connection): void {
   const { streamId, length, left } = c.frames;
   c.dataStream = null;
-  if (!hasStream(c, 'DATA', true)) {
+  if (!hasStream(clientFaults, c, 'DATA', true)) {
     return;
   }
   if (!c.receiveWindow.take(length)) {

@@ -33,7 +33,7 @@ class Node implements Dependency {
 export class DependencyTree {
   readonly #nodes = new Map<number, Node>();
   readonly #top = new Set<Node>();
-  /** Those of streams that are not open, the oldest first. */
+  /** Nodes of streams that are not open, the oldest first. */
   readonly #closed = new Set<Node>();
 
   /** How many streams it knows. */
@@ -115,7 +115,7 @@ export class DependencyTree {
     }
   }
 
-  /** Those that depend on it share its weight from now on. */
+  /** Takes a node out: what depends on it shares its weight from now on. */
   #remove(node: Node): void {
     this.#closed.delete(node);
     this.#nodes.delete(node.id);

@@ -2,7 +2,7 @@ import { LocationSlot, ServerSlot } from '../../task/settings-slot.js';
 
 /** How a server speaks HTTP/2. */
 export interface Http2Settings {
-  /** It is spoken with clients that ask for it. */
+  /** HTTP/2 is spoken with clients that ask for it. */
   readonly http2: boolean | undefined;
   /** How many requests of one connection are served at a time. */
   readonly http2MaxConcurrentStreams: number;

@@ -14,7 +14,7 @@ import type { Http2Stream } from './stream.js';
 export class Http2Streams {
   /** The last stream that a client opened. */
   lastId = 0;
-  /** Those that were closed lately. */
+  /** Streams that were closed lately. */
   readonly closed: ClosedStreams = new ClosedStreams();
   /** Monotonic milliseconds since when none is open. */
   idleSince: number;

@@ -1,6 +1,7 @@
+import { hasStream, sized } from '../http2-frames/endpoint.js';
 import { ERROR_CODE } from '../http2-frames/protocol.js';
+import { clientFaults } from './client-faults.js';
 import type { Http2Connection } from './connection.js';
-import { hasStream, sized } from './frame-checks.js';
 
 /** The longest `priority` text of a frame that is read. */
 const LONGEST = 256;
@@ -8,7 +9,7 @@ const LONGEST = 256;
 /** A stream's place among others, by the rules of RFC 7540. nginx: ngx_http_v2_state_priority. */
 export function priorityFrame(c: Http2Connection): void {
   const { bytes, start } = c.frames;
-  if (!sized(c, 'PRIORITY', 5) || !hasStream(c, 'PRIORITY', true) || !mayPrioritize(c)) {
+  if (!sized(clientFaults, c, 'PRIORITY', 5) || !hasStream(clientFaults, c, 'PRIORITY', true) || !mayPrioritize(c)) {
     return;
   }
   takeDependency(c, 'PRIORITY', bytes, start);
@@ -42,7 +43,7 @@ export function takeDependency(c: Http2Connection, name: string, bytes: Buffer, 
 /** A stream's urgency changes (RFC 9218, 7.1). */
 export function priorityUpdateFrame(c: Http2Connection): void {
   const { bytes, start, end } = c.frames;
-  if (!hasStream(c, 'PRIORITY_UPDATE', false)) {
+  if (!hasStream(clientFaults, c, 'PRIORITY_UPDATE', false)) {
     return;
   }
   if (end - start < 4) {

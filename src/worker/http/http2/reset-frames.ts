@@ -1,13 +1,14 @@
 import { INFO } from '../../../shared/log/level.js';
+import { hasStream, sized } from '../http2-frames/endpoint.js';
 import { ERROR_CODE, FRAME } from '../http2-frames/protocol.js';
+import { clientFaults } from './client-faults.js';
 import type { Http2Connection } from './connection.js';
-import { hasStream, sized } from './frame-checks.js';
 import type { Http2Stream } from './stream.js';
 
 /** The client gives a stream up. nginx: ngx_http_v2_state_rst_stream. */
 export function rstStreamFrame(c: Http2Connection): void {
   const { bytes, start, streamId } = c.frames;
-  if (!sized(c, 'RST_STREAM', 4) || !hasStream(c, 'RST_STREAM', true)) {
+  if (!sized(clientFaults, c, 'RST_STREAM', 4) || !hasStream(clientFaults, c, 'RST_STREAM', true)) {
     return;
   }
   const stream = c.streams.get(streamId);
@@ -48,7 +49,7 @@ export function breakStream(c: Http2Connection, stream: Http2Stream, code: numbe
 /** Tells the client that it breaks the rules on a stream that is closed. */
 export function resetAgain(c: Http2Connection, streamId: number, code: number): void {
   c.streams.closed.addEnded(streamId);
-  c.sending.output.numbers(FRAME.RST_STREAM, streamId, code);
+  c.output.numbers(FRAME.RST_STREAM, streamId, code);
   if (!c.flood.broken()) {
     tooManyBroken(c);
   }

@@ -5,7 +5,7 @@ export interface Waiting {
   readonly streamId: number;
   /** 0 is the most urgent, 7 the least. */
   readonly urgency: number;
-  /** It takes turns with others that are as urgent; otherwise it is sent whole, those opened first before the others. */
+  /** The stream takes turns with others that are as urgent; otherwise it is sent whole, those opened first before the others. */
   readonly incremental: boolean;
   readonly place: Dependency;
 }

@@ -26,8 +26,6 @@ export class Sending implements TickTask {
   readonly scheduler: Scheduler<Http2Stream> = new Scheduler<Http2Stream>();
   /** How much the client takes of all streams together. */
   readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW);
-  /** How much it takes of each stream at first. */
-  initialWindow: number = DEFAULT_WINDOW;
   readonly #c: Http2Connection;
   readonly #socket: Socket;
   /** Streams that wait for room in the connection's window. */

@@ -15,17 +15,17 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
   readonly sendWindow: SendWindow;
   /** How much of the body the client may send; null before something comes. */
   #receiveWindow: ReceiveWindow | null = null;
-  /** Its turn comes when the client makes room. */
+  /** The stream's turn comes when the client makes room. */
   #blocked = false;
   #queued = false;
-  /** Its turn came, but the client had no room on the connection. */
+  /** The stream's turn came, but the client had no room on the connection. */
   #starved = false;
   /** We told the client that it is over. */
   #reset = false;
 
   constructor(connection: Http2Connection, streamId: number) {
     super(connection, streamId);
-    this.sendWindow = new SendWindow(connection.sending.initialWindow);
+    this.sendWindow = new SendWindow(connection.initialWindow);
   }
 
   get place(): Dependency {

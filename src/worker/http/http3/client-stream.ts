@@ -115,7 +115,7 @@ export class ClientStream implements QuicStreamHandler {
     return !opened;
   }
 
-  /** It says no more: some streams must stay for as long as the connection does. */
+  /** The stream says no more: some streams must stay for as long as the connection does. */
   #ended(): void {
     if (this.#reader !== null) {
       this.#c.fail(H3_ERROR.CLOSED_CRITICAL_STREAM, 'client closed a critical stream');

@@ -23,7 +23,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   #head: Buffer | null = null;
   /** How many bytes of the piece at hand have no frame's head before them yet. */
   #unframed = 0;
-  /** Its turn comes when the client makes room. */
+  /** The stream's turn comes when the client makes room. */
   #blocked = false;
   #queued = false;
   /** Heads are sent, and bodies in frames: not so with HTTP/0.9. */
@@ -53,7 +53,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   // The transport's window is as large as http3_stream_buffer_size says, whoever takes the body.
   override bodyWanted(): void {}
 
-  /** So many bytes of a body came, for which the client has no room again yet. */
+  /** `bytes` of a body came, for which the client has no room again yet. */
   bodyCame(bytes: number): void {
     this.#unused += bytes;
   }
@@ -130,7 +130,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
     }
   }
 
-  /** It is this stream's turn: sends as much as there is room for. Returns how many bytes of data that was. */
+  /** Takes the stream's turn: sends as much as there is room for. Returns how many bytes of data that was. */
   takeTurn(): number {
     this.#queued = false;
     if (this.closed) {

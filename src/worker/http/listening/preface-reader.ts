@@ -87,7 +87,7 @@ export class PrefaceReader implements SocketOwner, Expiring, HeldConnection, Idl
 
   socketDrained(): void {}
 
-  /** Its first request may be on its way. */
+  /** The connection's first request may be on its way. */
   drain(): void {}
 
   closeIdle(): void {

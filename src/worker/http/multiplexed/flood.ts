@@ -84,7 +84,7 @@ export class FloodGuard {
     this.#continuations = 0;
   }
 
-  /** It goes on in another frame. Returns false when there are too many. */
+  /** A header section goes on in another frame. Returns false when there are too many. */
   continued(): boolean {
     return ++this.#continuations <= CONTINUATIONS;
   }

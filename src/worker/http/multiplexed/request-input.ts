@@ -20,7 +20,7 @@ export interface InputStream {
   afterwards: number;
   /** The client has so many milliseconds for what is next. */
   time(ms: number): void;
-  /** It was in time. */
+  /** The body was in time. */
   stopTime(): void;
   /**
    * Somebody takes the body, and the client may send `room` bytes ahead; `held` wait, of `announced` in all or of an unknown number (-1).
@@ -45,7 +45,7 @@ export class RequestInput {
   #dropping = false;
   /** The body is not what the head said of it: the status to answer with. */
   #broken = 0;
-  /** It is a tunnel's, which may be silent for as long as the tunnel's own timeouts allow. */
+  /** The input is a tunnel's, which may be silent for as long as the tunnel's own timeouts allow. */
   #tunnel = false;
 
   constructor(stream: InputStream) {
@@ -236,7 +236,7 @@ export class RequestInput {
     this.#held = null;
   }
 
-  /** The same for a body that somebody takes, who is not called again. */
+  /** Leaves a body that somebody takes, who is not called again. */
   leave(): void {
     if (this.#sink !== null && !this.#sinkPaused && !this.#stream.request.headerSent) {
       this.#stream.stopTime();

@@ -20,7 +20,7 @@ export interface Child {
   readonly onEnd: ((sr: Request) => void) | null;
   /** Called when it ends, with its result. */
   onDone: ((sr: Request, rc: Result) => void) | null;
-  /** It has not begun, and waits in the main request's {@link Children.queue}. */
+  /** The subrequest has not begun, and waits in the main request's {@link Children.queue}. */
   queued: boolean;
 }
 
@@ -31,11 +31,11 @@ export class Children {
    * length of one page bounds what it includes. Subrequests of subrequests count for good, because pages may include themselves.
    */
   count = 0;
-  /** Those under way that end with the main request. */
+  /** Subrequests under way that end with the main request. */
   readonly dependents = new Set<Request>();
   /** What backends do for subrequests of all kinds, those in the background included, in the order in which it began. */
   readonly works = new Set<UpstreamWork>();
-  /** Those that have not begun. */
+  /** Subrequests that have not begun. */
   readonly queue: SubrequestQueue;
   /** How many in the background the main request does not end before. */
   awaited = 0;

@@ -42,7 +42,7 @@ export interface ClientExchange {
   flush(r: Request): void;
   /** Puts a piece on the wire; then calls `r.more()` when there is room, or ends the request after the last. */
   send(r: Request, chunk: Chunk | null, last: boolean): void;
-  /** The same with the bytes `start..end`, whose memory is the caller's again when this returns. */
+  /** Sends the bytes `start..end`, whose memory is the caller's again when this returns. */
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void;
   /** How many bytes of the body {@link ClientExchange.offer} may be given at a time; 0 where it may not be used. */
   offerLimit(r: Request): number;
@@ -51,7 +51,7 @@ export interface ClientExchange {
    * before a `send`, of what follows or of nothing, which tells when there is room again.
    */
   offer(r: Request, bytes: Chunk): number;
-  /** The same with so many bytes of an open file from `at` on, without reading them. Returns -1 where that is not possible. */
+  /** Offers `size` bytes of an open file from `at` on, without reading them. Returns -1 where that is not possible. */
   offerFile(r: Request, fd: number, at: number, size: number): number;
   /** The request's body has been read to its end, or it has none. */
   bodyDone(r: Request): boolean;

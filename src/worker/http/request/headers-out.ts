@@ -63,7 +63,7 @@ export class HeadersOut {
   contentOffset = 0;
   /** Seconds since the epoch, -1 when there is none. */
   lastModified = -1;
-  /** The same as an HTTP date, where somebody has it at hand. */
+  /** The time of the last change as an HTTP date, where somebody has it at hand. */
   lastModifiedDate: string | undefined = undefined;
   /** An upstream left these two out and the location passes its own on: then none is sent. */
   omitServer = false;

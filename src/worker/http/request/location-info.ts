@@ -13,7 +13,7 @@ export interface LocationInfo {
   handler?: string;
   /** The group that requests are passed on to, when it is always the same one. */
   backend?: { readonly host: string };
-  /** Its servers speak gRPC. */
+  /** The location's servers speak gRPC. */
   grpc?: boolean;
   /** The names of the server, for its outermost location. */
   serverNames?: readonly { readonly name: string; readonly regex?: RegexValue<Request> }[];

@@ -28,7 +28,7 @@ export class RequestBody {
     return this.#stored + this.bytes.length;
   }
 
-  /** So many bytes more are in the file. */
+  /** `size` bytes more are in the file. */
   stored(size: number): void {
     this.#stored += size;
   }
@@ -99,7 +99,7 @@ export function loseBody(r: Request, came = -1): void {
   r.main.clientExchange.leaveBody(r.main);
 }
 
-/** The same for a body that somebody takes as it comes: there is nothing of it for anybody else. */
+/** Gives the body to somebody who takes it as it comes: there is nothing of it for anybody else. */
 export function giveBodyAway(r: Request, came = -1): void {
   const main = r.main;
   const body = new RequestBody();

@@ -79,7 +79,7 @@ export class Request implements ClientTask {
   matchSteps = requestSteps;
   /** State of modules, by the number each got from {@link contextSlot}. */
   ctx: unknown[] | null = null;
-  /** The same, but kept over internal redirects; see lastingSlot. */
+  /** State of modules that is kept over internal redirects; see lastingSlot. */
   lasting: unknown[] | null = null;
 
   // --- phases
@@ -94,7 +94,7 @@ export class Request implements ClientTask {
   internal = false;
   /** `error_page` led here. */
   errorPage = false;
-  /** It has purged a cache: what answers it is no purge, though the condition may still hold. */
+  /** The request has purged a cache: what answers it is no purge, though the condition may still hold. */
   purged = false;
   /** The response is over and `post_action` runs: nothing is sent any more. */
   postAction = false;
@@ -160,7 +160,7 @@ export class Request implements ClientTask {
   // --- a client that is lost
   /** Nothing more of the response leaves; what is kept of it may still be on its way. */
   aborted = false;
-  /** It was given up for a client that was too slow, or by `return 444`. */
+  /** The request was given up for a client that was too slow, or by `return 444`. */
   timedOut = false;
   /** On a main request: who is told that the client has gone; see client-gone.ts. */
   watcher: ClientWatcher | null = null;
@@ -224,7 +224,7 @@ export class Request implements ClientTask {
     return this.out.status;
   }
 
-  /** It is a subrequest that nobody waits for. */
+  /** The request is a subrequest that nobody waits for. */
   get background(): boolean {
     return this.child?.background === true;
   }

@@ -39,7 +39,7 @@ class Line {
 export class SubrequestQueue implements TickTask {
   readonly #main: Request;
   readonly #lines: Line[] = [];
-  /** Those whose output has no place in a page, which may wait for them. */
+  /** Subrequests whose output has no place in a page, which may wait for them. */
   readonly #unplaced = new Line();
   #length = 0;
   #begun = 0;

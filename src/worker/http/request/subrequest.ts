@@ -25,7 +25,7 @@ export interface SubrequestOptions {
   readonly heedsClient?: boolean;
   /** The body is not wanted: the subrequest sends only its head. */
   readonly headerOnly?: boolean;
-  /** It begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
+  /** The subrequest begins with the parent's own content handler. nginx: NGX_HTTP_SUBREQUEST_CLONE. */
   readonly clone?: boolean;
   /** Where the body goes; without it the body is dropped. The sink must call `r.more()` on the subrequest for the next piece. */
   readonly sink?: BodyStage;

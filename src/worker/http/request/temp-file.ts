@@ -11,7 +11,7 @@ import type { TempPath } from './client-settings.js';
 export interface TempFileTaker {
   /** As many bytes as were asked for, lent until this returns. */
   fileRead(bytes: Buffer): void;
-  /** They cannot be had; the message is for the log. */
+  /** The bytes cannot be had; the message is for the log. */
   fileFailed(level: Level, message: string): void;
 }
 

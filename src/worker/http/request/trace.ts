@@ -46,7 +46,7 @@ export interface TraceStep {
   /** How deep the subrequest is whose step this is; 0: the client's own request. */
   readonly depth: number;
   readonly where: TraceWhere;
-  /** The same for programs. */
+  /** The step for programs. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -3,7 +3,7 @@ export class KnownHeader {
   /** The name in this spelling; empty in the entry that stands for all unusual ones. */
   readonly name: string;
   readonly lower: string;
-  /** Its slot in {@link HeaderSlot}, or -1 for a name that is only interned. */
+  /** The name's slot in {@link HeaderSlot}, or -1 for a name that is only interned. */
   readonly slot: number;
   /** The name's own number, from 0 on; the same for all spellings. */
   readonly number: number;

@@ -43,7 +43,7 @@ export class Http2BackendStream implements Channel, Expiring {
   #pending = 0;
   /** All of the request was given. */
   #whole = false;
-  /** It stands among those that have something to send. */
+  /** The stream stands among those that have something to send. */
   queued = false;
   /** Whoever writes waits for room. */
   #owed = false;

@@ -16,7 +16,7 @@ interface Entry {
 export class Http2Pool {
   readonly #settings: KeepaliveSettings;
   readonly #entries: Entry[] = [];
-  /** Those without streams; the one that has been so for longest is the first. */
+  /** Connections without streams; the one that has been so for longest is the first. */
   readonly #idle: SharedConnection[] = [];
   /** Counts a group's idle connections; null where nothing is counted. */
   meter: IdleMeter | null = null;

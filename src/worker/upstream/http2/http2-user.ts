@@ -15,7 +15,7 @@ export interface Http2User extends FieldSink {
   encode?(piece: Buffer): Buffer;
   /** A header section begins, whose fields follow. */
   beginSection(): void;
-  /** It has ended; `last`: nothing comes behind it. */
+  /** The section has ended; `last`: nothing comes behind it. */
   endSection(last: boolean): void;
   /** The head of the response was read: another section is its trailers. */
   readonly answered: boolean;

@@ -6,13 +6,13 @@ import { DEFAULT_TABLE_SIZE, FieldTable } from './field-table.js';
 
 /** What came of a header block. */
 export const DECODED = 0;
-/** It breaks the rules of HPACK; {@link HpackDecoder.problem} says how. */
+/** The block breaks the rules of HPACK; {@link HpackDecoder.problem} says how. */
 export const BLOCK_INVALID = 1;
 /** A field, or all of them together, are longer than is allowed. */
 export const BLOCK_TOO_LARGE = 2;
 /** A field has no name. */
 export const BLOCK_NAMELESS = 3;
-/** It ends within a field. */
+/** The block ends within a field. */
 export const BLOCK_CUT_OFF = 4;
 
 /** A number has at most so many bytes. nginx: NGX_HTTP_V2_INT_OCTETS. */

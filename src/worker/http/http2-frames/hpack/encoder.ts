@@ -7,9 +7,9 @@ import { STATIC_COUNT, staticIndexOf } from './static-table.js';
 export const KEEP = {
   /** A value goes into the table when it comes a second time. */
   REPEATED: 0,
-  /** It goes into the table at once: it will come again. */
+  /** The value goes into the table at once: it will come again. */
   ALWAYS: 1,
-  /** It never does: guesses at it could be told from its length. */
+  /** The value never goes there: guesses at it could be told from its length. */
   NEVER: 2,
 } as const;
 
@@ -17,11 +17,11 @@ export const KEEP = {
 export interface NameCode {
   /** In lower case. */
   readonly text: string;
-  /** Its index in the table that both sides know; 0 when it is not there. */
+  /** The name's index in the table that both sides know; 0 when it is not there. */
   readonly index: number;
   /** One of `KEEP`. */
   readonly keep: number;
-  /** Its place among the names whose values a connection remembers; -1 if there is none. */
+  /** The name's place among those whose values a connection remembers; -1 if there is none. */
   readonly place: number;
 }
 
@@ -68,7 +68,7 @@ export function foreignNameCode(name: string): NameCode {
 /** The latest value of a name on one connection. */
 class Remembered {
   value = '';
-  /** Its number among all entries that the table ever had; 0 while it is in none. */
+  /** The value's number among all entries that the table ever had; 0 while it is in none. */
   entry = 0;
 }
 

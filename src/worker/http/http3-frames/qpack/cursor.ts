@@ -4,11 +4,11 @@ import { huffmanText } from '../../fields/huffman-text.js';
 
 /** What came of reading a number or a text, where that is no number: all below zero. */
 export const READ = {
-  /** Its end has not come. */
+  /** The text's end has not come. */
   CUT_OFF: -1,
-  /** It is longer than is allowed. */
+  /** The text is longer than is allowed. */
   TOO_LONG: -2,
-  /** It is no Huffman code. */
+  /** The text is no Huffman code. */
   INVALID: -3,
 } as const;
 
@@ -22,7 +22,7 @@ export class Cursor {
   end = 0;
   /** The text that was read last. */
   text = '';
-  /** So many bytes, at least, have still to come of what was cut off. */
+  /** How many bytes, at least, have still to come of what was cut off. */
   missing = 1;
 
   begin(bytes: Buffer, at: number, end: number): void {

@@ -16,7 +16,7 @@ export class EncoderStreamReader {
   /** The beginning of an instruction that has not come whole. */
   #held: Buffer = NOTHING;
   #heldLength = 0;
-  /** It is not looked at before it has so many bytes. */
+  /** How many bytes the instruction has before it is looked at. */
   #needed = 0;
 
   constructor(table: QpackTable) {

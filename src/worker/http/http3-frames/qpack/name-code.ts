@@ -5,7 +5,7 @@ import { STATIC_FIELDS, staticIndexOf } from './static-table.js';
 export class NameCode {
   /** The name in lower case. */
   readonly text: string;
-  /** Its index in the table that both sides know; -1 when it is not there. */
+  /** The name's index in the table that both sides know; -1 when it is not there. */
   readonly index: number;
   /** The indexes of its values that are in that table, too; undefined for none. */
   readonly exact: ReadonlyMap<string, number> | undefined;

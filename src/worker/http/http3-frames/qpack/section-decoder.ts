@@ -8,11 +8,11 @@ import { type QpackTable, staticFields } from './table.js';
 /** What came of a field section. */
 export const SECTION = {
   DECODED: 0,
-  /** It breaks the rules of QPACK: the connection cannot go on. {@link SectionDecoder.problem} says how. */
+  /** The section breaks the rules of QPACK: the connection cannot go on. {@link SectionDecoder.problem} says how. */
   INVALID: 1,
   /** A field, or all of them together, are longer than is allowed. */
   TOO_LARGE: 2,
-  /** It refers to what the client's encoder has not said yet. */
+  /** The section refers to what the client's encoder has not said yet. */
   BLOCKED: 3,
 } as const;
 

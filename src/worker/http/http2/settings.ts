@@ -1,14 +1,12 @@
-import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FLAG, FRAME, MAX_FRAME, MAX_WINDOW, SETTING } from '../http2-frames/protocol.js';
-import { readSettings, sendSettings as sendAll } from '../http2-frames/settings.js';
+import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FRAME, MAX_FRAME, MAX_WINDOW, SETTING } from '../http2-frames/protocol.js';
+import { sendSettings as sendAll } from '../http2-frames/settings.js';
 import type { Http2Connection } from './connection.js';
-import { hasStream } from './frame-checks.js';
 import { http2Slot } from './http2-settings.js';
-import { changeWindows } from './window-frames.js';
 
 /** Says what the server takes. nginx: ngx_http_v2_send_settings. */
 export function sendSettings(c: Http2Connection): void {
   const settings = c.server.conf(http2Slot);
-  const { output } = c.sending;
+  const { output } = c;
   sendAll(output, [
     [SETTING.MAX_CONCURRENT_STREAMS, settings.http2MaxConcurrentStreams],
     [SETTING.INITIAL_WINDOW_SIZE, settings.http2BodyPrereadSize],
@@ -18,36 +16,8 @@ export function sendSettings(c: Http2Connection): void {
   output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
 }
 
-/** The client says what it takes, or that it has heard what the server takes. nginx: ngx_http_v2_state_settings. */
-export function settingsFrame(c: Http2Connection): void {
-  const { flags, length } = c.frames;
-  if (!hasStream(c, 'SETTINGS', false)) {
-    return;
-  }
-  if ((flags & FLAG.ACK) !== 0) {
-    if (length === 0) {
-      c.settingsAcknowledged = true;
-    } else {
-      c.fail(ERROR_CODE.FRAME_SIZE_ERROR, 'client sent SETTINGS frame with the ACK flag and nonzero length');
-    }
-    return;
-  }
-  if (length % 6 !== 0) {
-    c.fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent SETTINGS frame with incorrect length ${length}`);
-    return;
-  }
-  if (!c.idleFrame()) {
-    return;
-  }
-  const window = readSettings(c.frames, c.sending.initialWindow, c, setting);
-  if (window < 0 || (window !== c.sending.initialWindow && !changeWindows(c, window))) {
-    return;
-  }
-  c.sending.output.frame(FRAME.SETTINGS, FLAG.ACK, 0, 0);
-}
-
-/** Takes one parameter; false if that ended the connection. */
-function setting(c: Http2Connection, id: number, value: number): boolean {
+/** Takes one parameter of what the client says that it takes; false if that ended the connection. */
+export function setting(c: Http2Connection, id: number, value: number): boolean {
   const { head } = c.sending;
   switch (id) {
     case SETTING.INITIAL_WINDOW_SIZE:

@@ -1,29 +1,18 @@
 import { INFO } from '../../../shared/log/level.js';
 import { ERROR_CODE } from '../http2-frames/protocol.js';
 import type { Http2Connection } from './connection.js';
-import { sized } from './frame-checks.js';
 import { breakStream } from './reset-frames.js';
 
-/** The client makes room, on a stream or on all together. nginx: ngx_http_v2_state_window_update. */
-export function windowUpdateFrame(c: Http2Connection): void {
-  const { bytes, start, streamId } = c.frames;
-  if (!sized(c, 'WINDOW_UPDATE', 4)) {
-    return;
+/** The client makes room for all streams together. */
+export function roomForAll(c: Http2Connection, room: number): void {
+  if (!c.sending.grow(room)) {
+    c.fail(ERROR_CODE.FLOW_CONTROL_ERROR, `client violated connection flow control: ${tooWide(room, c.sending.window.left)}`);
   }
-  const room = bytes.readUInt32BE(start) & 0x7fffffff;
-  if (room === 0) {
-    c.fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent WINDOW_UPDATE frame with incorrect window increment 0');
-    return;
-  }
-  if (!c.idleFrame()) {
-    return;
-  }
-  if (streamId === 0) {
-    if (!c.sending.grow(room)) {
-      c.fail(ERROR_CODE.FLOW_CONTROL_ERROR, `client violated connection flow control: ${tooWide(room, c.sending.window.left)}`);
-    }
-    return;
-  }
+}
+
+/** The client makes room for the frame's stream. */
+export function roomForStream(c: Http2Connection, room: number): void {
+  const { streamId } = c.frames;
   const stream = c.streams.get(streamId);
   if (stream === undefined || stream.closed) {
     if (c.streams.isIdle(streamId)) {
@@ -44,8 +33,8 @@ const tooWide = (room: number, left: number): string =>
 
 /** Streams take `value` bytes at first from now on, those that are open too; false if that ended the connection. */
 export function changeWindows(c: Http2Connection, value: number): boolean {
-  const delta = value - c.sending.initialWindow;
-  c.sending.initialWindow = value;
+  const delta = value - c.initialWindow;
+  c.initialWindow = value;
   for (const stream of c.streams.all()) {
     if (stream.closed) {
       continue;

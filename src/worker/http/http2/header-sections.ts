@@ -2,6 +2,7 @@ import { INFO } from '../../../shared/log/level.js';
 import type { FieldSink } from '../fields/field-sink.js';
 import { HOPELESS, lookAhead } from '../http2-frames/hpack/look-ahead.js';
 import { ERROR_CODE, FLAG, FRAME } from '../http2-frames/protocol.js';
+import { beforeBlock } from '../http2-frames/section-frames.js';
 import { TrailerCheck } from '../multiplexed/trailer-check.js';
 import type { Http2Connection } from './connection.js';
 import { decodeBlock } from './decode-block.js';
@@ -17,7 +18,7 @@ export function lookIntoHeaders(c: Http2Connection): void {
   const { held, flags } = c.frames;
   const { block } = c;
   if (block.seen === 0) {
-    block.seen = ((flags & FLAG.PADDED) !== 0 ? 1 : 0) + ((flags & FLAG.PRIORITY) !== 0 ? 5 : 0);
+    block.seen = beforeBlock(flags);
   }
   if (held === null || held.length <= block.seen) {
     return;
@@ -30,75 +31,28 @@ export function lookIntoHeaders(c: Http2Connection): void {
   }
 }
 
-/** A header section begins. nginx: ngx_http_v2_state_headers. */
-export function headersFrame(c: Http2Connection): void {
+/**
+ * Begins a header section, of a new stream or behind a body. `dependency`: where what it says of its stream's stands; -1: it says nothing.
+ * False if that ended the connection.
+ */
+export function beginSection(c: Http2Connection, dependency: number): boolean {
   const { streams, block } = c;
-  const { bytes, flags, streamId, length } = c.frames;
-  let { start, end } = c.frames;
-  const prioritized = (flags & FLAG.PRIORITY) !== 0;
-  const extra = ((flags & FLAG.PADDED) !== 0 ? 1 : 0) + (prioritized ? 5 : 0);
-  if (length < extra) {
-    c.fail(ERROR_CODE.FRAME_SIZE_ERROR, `client sent HEADERS frame with incorrect length ${length}`);
-    return;
-  }
-  if (length === extra) {
-    c.fail(ERROR_CODE.FRAME_SIZE_ERROR, 'client sent HEADERS frame with empty header block');
-    return;
-  }
-  if ((flags & FLAG.PADDED) !== 0) {
-    const padding = bytes[start++]!;
-    end -= padding;
-    if (end < start + extra - 1) {
-      c.fail(ERROR_CODE.PROTOCOL_ERROR, `client sent padded HEADERS frame with incorrect length: ${length - extra}, padding: ${padding}`);
-      return;
-    }
-  }
-  if (prioritized) {
-    start += 5;
-  }
+  const { bytes, flags, streamId } = c.frames;
   const trailers = streamId <= streams.lastId && streams.mayHaveTrailers(streamId);
   if (streamId % 2 === 0 || (streamId <= streams.lastId && !trailers)) {
     c.fail(ERROR_CODE.PROTOCOL_ERROR, `client sent HEADERS frame with incorrect identifier ${streamId}, the last was ${streams.lastId}`);
-    return;
+    return false;
   }
-  if (prioritized && !takeDependency(c, 'HEADERS', bytes, start - 5)) {
-    return;
+  if (dependency !== -1 && !takeDependency(c, 'HEADERS', bytes, dependency)) {
+    return false;
   }
   block.begin(streamId, (flags & FLAG.END_STREAM) !== 0, trailers);
   c.flood.beginSection();
-  if ((flags & FLAG.END_HEADERS) !== 0) {
-    section(c, bytes, start, end);
-  } else {
-    addToBlock(c, bytes, start, end);
-  }
-}
-
-/** A header section goes on. nginx: ngx_http_v2_handle_continuation. */
-export function continuationFrame(c: Http2Connection): void {
-  const { block } = c;
-  const { bytes, start, end, flags, streamId } = c.frames;
-  if (!block.open) {
-    c.fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent unexpected CONTINUATION frame');
-  } else if (block.streamId !== streamId) {
-    c.fail(ERROR_CODE.PROTOCOL_ERROR, 'client sent CONTINUATION frame with incorrect identifier');
-  } else if (!c.flood.continued()) {
-    c.fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too many CONTINUATION frames');
-  } else if (addToBlock(c, bytes, start, end) && (flags & FLAG.END_HEADERS) !== 0) {
-    const whole = block.take();
-    section(c, whole, 0, whole.length);
-  }
-}
-
-function addToBlock(c: Http2Connection, bytes: Buffer, start: number, end: number): boolean {
-  if (c.block.add(bytes, start, end, c.fieldLimits.total)) {
-    return true;
-  }
-  c.fail(ERROR_CODE.ENHANCE_YOUR_CALM, 'client sent too large header');
-  return false;
+  return true;
 }
 
 /** A header section is whole. */
-function section(c: Http2Connection, bytes: Buffer, start: number, end: number): void {
+export function section(c: Http2Connection, bytes: Buffer, start: number, end: number): void {
   const { block, streams } = c;
   const { streamId, ended, trailers, refused } = block;
   block.end();
@@ -116,7 +70,7 @@ function section(c: Http2Connection, bytes: Buffer, start: number, end: number):
     return;
   }
   if (c.flood.refuse()) {
-    c.sending.output.numbers(FRAME.RST_STREAM, streamId, refusal);
+    c.output.numbers(FRAME.RST_STREAM, streamId, refusal);
   } else {
     c.fail(ERROR_CODE.NO_ERROR, 'client sent too many refused streams');
   }
