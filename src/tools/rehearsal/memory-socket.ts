@@ -1,7 +1,8 @@
-import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
+import type { SocketAddress, SocketOwner } from '../../shared/net/socket.js';
+import { RehearsalSocket } from './rehearsal-socket.js';
 
 /** A client's connection that leads nowhere: what is sent on it is kept. */
-export class MemorySocket implements Socket {
+export class MemorySocket extends RehearsalSocket {
   readonly #remote: SocketAddress;
   readonly #local: SocketAddress;
   readonly #sent: Buffer[] = [];
@@ -10,13 +11,9 @@ export class MemorySocket implements Socket {
   ended = false;
   /** The server has closed it. */
   closed = false;
-  readonly descriptor = -1;
-  readonly flushed = true;
-  readonly pending = false;
-  readonly unsent = 0;
-  readonly offerLimit = 65536;
 
   constructor(remote: SocketAddress, local: SocketAddress) {
+    super();
     this.#remote = remote;
     this.#local = local;
   }
@@ -43,34 +40,10 @@ export class MemorySocket implements Socket {
     this.owner = owner;
   }
 
-  pause(): void {}
-
-  resume(): void {}
-
-  expectMuch(): void {}
-
   write(data: string | Buffer): boolean {
     this.#sent.push(Buffer.from(data as string, 'latin1'));
     return true;
   }
-
-  writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    return this.writeLent(before, bytes, 0, bytes.length, after);
-  }
-
-  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
-    this.#sent.push(Buffer.from(before, 'latin1'), Buffer.from(bytes.subarray(start, end)), Buffer.from(after, 'latin1'));
-    return true;
-  }
-
-  offer(bytes: Buffer): number {
-    this.#sent.push(Buffer.from(bytes));
-    return bytes.length;
-  }
-
-  cork(): void {}
-
-  uncork(): void {}
 
   awaitFlush(): void {
     setImmediate(() => this.owner?.socketDrained());
@@ -82,17 +55,5 @@ export class MemorySocket implements Socket {
 
   close(): void {
     this.ended = this.closed = true;
-  }
-
-  closeSoon(): void {
-    this.close();
-  }
-
-  leave(): void {
-    this.close();
-  }
-
-  reset(): void {
-    this.close();
   }
 }

@@ -49,7 +49,7 @@ export interface RehearsalRequest {
   readonly target: string;
   /** In their order. A `Host` is added to HTTP/1.1 requests that have none. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Its length is added where no header gives one. */
+  /** The request's body. Its length is added where no header gives one. */
   readonly body?: string | Buffer | undefined;
   /** `1.1` unless given. */
   readonly version?: '1.0' | '1.1' | undefined;

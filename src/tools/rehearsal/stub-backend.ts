@@ -1,5 +1,6 @@
 import type { BackendTarget, Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import type { NetworkStandIn } from '../../worker/net/engine/network.js';
+import { RehearsalSocket } from './rehearsal-socket.js';
 import type { BackendRequest, StubChannel, StubReader } from './stub-channel.js';
 import { fastcgiStub } from './stub-fastcgi.js';
 import { http1Stub } from './stub-http1.js';
@@ -74,12 +75,7 @@ export class StubNetwork implements NetworkStandIn {
   }
 }
 
-class StubConnection implements Socket {
-  readonly pending = false;
-  readonly flushed = true;
-  readonly descriptor = -1;
-  readonly unsent = 0;
-  readonly offerLimit = 65536;
+class StubConnection extends RehearsalSocket {
   readonly #owner: SocketOwner;
   readonly #channel: StubChannel;
   #reader: StubReader | undefined = undefined;
@@ -92,6 +88,7 @@ class StubConnection implements Socket {
     stub: (request: BackendRequest | undefined) => StubAnswer,
     note: (request: BackendRequest) => void,
   ) {
+    super();
     this.#owner = owner;
     this.#channel = {
       answer: (request) => {
@@ -136,19 +133,6 @@ class StubConnection implements Socket {
     return true;
   }
 
-  writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    return this.writeLent(before, bytes, 0, bytes.length, after);
-  }
-
-  writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
-    return this.write(before + bytes.toString('latin1', start, end) + after);
-  }
-
-  offer(bytes: Buffer): number {
-    this.write(bytes);
-    return bytes.length;
-  }
-
   remote(): SocketAddress {
     return {};
   }
@@ -157,38 +141,16 @@ class StubConnection implements Socket {
     return { address: '127.0.0.1', port: 1024 };
   }
 
-  cork(): void {}
-
-  uncork(): void {}
-
   awaitFlush(): void {
     this.#later(() => this.#owner.socketDrained());
   }
 
   start(): void {}
 
-  expectMuch(): void {}
-
-  pause(): void {}
-
-  resume(): void {}
-
   end(): void {}
 
   close(): void {
     this.#closed = true;
-  }
-
-  closeSoon(): void {
-    this.close();
-  }
-
-  leave(): void {
-    this.close();
-  }
-
-  reset(): void {
-    this.close();
   }
 }
 
