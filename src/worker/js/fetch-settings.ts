@@ -3,7 +3,7 @@ import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { Resolver } from '../resolver/resolver.js';
 import type { ClientTask } from '../task/client-task.js';
-import { type ContextBase, contextBase, makeContext } from '../tls/context.js';
+import { type ContextBase, clientContextBase, makeContext } from '../tls/context.js';
 import { FetchPool } from './fetch-pool.js';
 
 /** What a location or a stream server says about `ngx.fetch`. Times are in milliseconds, sizes in bytes. */
@@ -73,25 +73,11 @@ export class FetchScope implements FetchPlace {
 
 /** The context of connections over TLS. @throws TlsFileError with nginx's line. nginx: ngx_js_set_ssl. */
 export function fetchContext(settings: Readonly<FetchSettings>, files: NamedFiles): TlsContext {
-  const base = contextBase(
-    {
-      protocols: settings.fetchProtocols,
-      ciphers: settings.fetchCiphers,
-      ecdhCurve: 'auto',
-      dhparam: undefined,
-      sessionTickets: true,
-      sessionTimeout: 300,
-      preferServerCiphers: false,
-      verify: 'off',
-      clientCertificate: undefined,
-      trustedCertificate: settings.fetchTrustedCertificate === '' ? undefined : settings.fetchTrustedCertificate,
-      crl: undefined,
-      confCommands: [],
-    },
-    files,
-  );
+  const trustedCertificate = settings.fetchTrustedCertificate === '' ? undefined : settings.fetchTrustedCertificate;
+  const { fetchProtocols: protocols, fetchCiphers: ciphers } = settings;
+  const base = clientContextBase({ protocols, ciphers, trustedCertificate, crl: undefined, confCommands: [] }, files);
   const { ca, ...rest } = base.options;
-  return { base, context: makeContext({ ...base, options: settings.fetchTrustedCertificate === '' ? rest : { ...rest, ca } }, []) };
+  return { base, context: makeContext({ ...base, options: trustedCertificate === undefined ? rest : { ...rest, ca } }, []) };
 }
 
 /** A proxy that requests go through. */

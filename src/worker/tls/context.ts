@@ -87,6 +87,24 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
   return { options, authorities, commanded };
 }
 
+/** The settings that contexts of a client's connections depend on. */
+export type ClientContextSettings = Pick<ContextSettings, 'protocols' | 'ciphers' | 'trustedCertificate' | 'crl' | 'confCommands'>;
+
+/** The base of contexts for connections that sluice makes itself. @throws TlsFileError with nginx's line. */
+export function clientContextBase(settings: ClientContextSettings, files: NamedFiles): ContextBase {
+  const base: ContextSettings = {
+    ...settings,
+    ecdhCurve: 'auto',
+    dhparam: undefined,
+    sessionTickets: true,
+    sessionTimeout: 300,
+    preferServerCiphers: false,
+    verify: 'off',
+    clientCertificate: undefined,
+  };
+  return contextBase(base, files);
+}
+
 /** Whether handshakes may end in TLS 1.3. */
 export function speaks13({ options }: ContextBase): boolean {
   return options.maxVersion === 'TLSv1.3' && ((options.secureOptions ?? 0) & constants.SSL_OP_NO_TLSv1_3) === 0;

@@ -88,7 +88,7 @@ const contextFor = (tls: ServerTls, task: () => ClientTask, given: GivenIdentity
 const quicContextFor = (tls: ServerTls, task: () => ClientTask, given: GivenIdentity | undefined): QuicContext =>
   given === undefined ? tls.quicContext(task) : tls.givenQuicContext(given);
 
-/** The same for a handshake over QUIC, which answers no challenge of a CA. What would have to be waited for is refused. */
+/** Chooses for a handshake over QUIC, which answers no challenge of a CA. What would have to be waited for is refused. */
 export function chooseQuic<S extends TlsServer>(
   address: TlsAddress<S>,
   ends: Ends,

@@ -174,7 +174,7 @@ export class ServerTls {
     return context;
   }
 
-  /** The same for a handshake over QUIC. */
+  /** The context of a given identity for a handshake over QUIC. */
   givenQuicContext(given: GivenIdentity): QuicContext {
     let context = this.#quicGiven.get(given);
     if (context === undefined) {
@@ -203,7 +203,7 @@ export class ServerTls {
     return pairs;
   }
 
-  /** The same as {@link contextFor} for a handshake over QUIC, which needs a context of its own. */
+  /** The context as {@link contextFor} finds it, for a handshake over QUIC, which needs one of its own. */
   quicContext(task: () => ClientTask): QuicContext {
     if (this.#remake !== undefined) {
       this.#quicFixed ??= this.#quicReady(this.#remake(), true);
@@ -291,7 +291,7 @@ export function hasContext(settings: TlsSettings): boolean {
   return settings.certificates !== undefined || settings.rejectHandshake;
 }
 
-/** Those of a server's certificates and keys that have variables in their names. */
+/** The certificates and keys of a server that have variables in their names. */
 export function namesWithVariables({ certificates = [], certificateKeys = [], complexNames }: TlsSettings): NameWithVariables[] {
   return [...certificates, ...certificateKeys.slice(0, certificates.length)].flatMap((name) => complexNames.get(name) ?? []);
 }

@@ -66,7 +66,7 @@ export interface TlsSettings {
   /** Where they are written. */
   certificatePlaces: readonly Pos[];
   certificateKeys: readonly string[] | undefined;
-  /** Those names that have variables, of servers around this one, too. */
+  /** The names that have variables, of servers around this one, too. */
   complexNames: ReadonlyMap<string, NameWithVariables>;
   /** Null when certificates are read again for each handshake. */
   certificateCache: CertificateCache | null;

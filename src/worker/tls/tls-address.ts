@@ -57,7 +57,7 @@ export interface TlsAddress<S extends TlsServer> {
 /** A task while its handshake runs; it may stand in for one that begins once that is over. */
 export interface ProvisionalTask<S> {
   readonly task: ClientTask;
-  /** Its variables are those of this server from now on. */
+  /** The handshake's variables are those of this server from now on. */
   use(server: S): void;
 }
 

@@ -15,7 +15,7 @@ const slot = lastingSlot<LoginState>();
 /** What a request has of a login; undefined: nothing. */
 export const loginOf = (r: Request): LoginState | undefined => slot.get(r);
 
-/** The same, to be written to. */
+/** The request's login, to be written to. */
 export function loginFor(r: Request): LoginState {
   let state = slot.get(r);
   if (state === undefined) {

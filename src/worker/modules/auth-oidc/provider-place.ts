@@ -1,7 +1,7 @@
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { FetchPool } from '../../js/fetch-pool.js';
 import type { FetchPlace, Lookup, TlsContext } from '../../js/fetch-settings.js';
-import { contextBase, makeContext } from '../../tls/context.js';
+import { clientContextBase, makeContext } from '../../tls/context.js';
 import { TLS } from '../../tls/settings.js';
 import { systemAuthorities } from '../../tls/system-authorities.js';
 import type { ProviderSettings } from './settings.js';
@@ -35,23 +35,8 @@ export class ProviderPlace implements FetchPlace {
 }
 
 function providerContext({ trustedCertificate, crl }: ProviderSettings, files: NamedFiles): TlsContext {
-  const base = contextBase(
-    {
-      protocols: TLS.TLS_1_2 | TLS.TLS_1_3,
-      ciphers: 'DEFAULT',
-      ecdhCurve: 'auto',
-      dhparam: undefined,
-      sessionTickets: true,
-      sessionTimeout: 300,
-      preferServerCiphers: false,
-      verify: 'off',
-      clientCertificate: undefined,
-      trustedCertificate,
-      crl,
-      confCommands: [],
-    },
-    files,
-  );
+  const protocols = TLS.TLS_1_2 | TLS.TLS_1_3;
+  const base = clientContextBase({ protocols, ciphers: 'DEFAULT', trustedCertificate, crl, confCommands: [] }, files);
   if (trustedCertificate !== undefined) {
     return { base, context: makeContext(base, []) };
   }

@@ -5,7 +5,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import { network } from '../../net/engine/network.js';
 import type { BackendTls } from '../../net/secure-backend-socket.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
-import { type ContextBase, contextBase, makeContext } from '../../tls/context.js';
+import { type ContextBase, clientContextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
 import { TlsFileError } from '../../tls/pem.js';
@@ -30,17 +30,10 @@ export const clientContextsOf = runtimePart(() => new Map<string, ClientContext>
 /** Makes the context of a location's connections. Throws {@link TlsFileError} with nginx's line. */
 export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFiles): ClientContext {
   const { sslCertificate: certificate, sslCertificateKey: key } = conf;
-  const base = contextBase(
+  const base = clientContextBase(
     {
       protocols: conf.sslProtocols,
       ciphers: conf.sslCiphers,
-      ecdhCurve: 'auto',
-      dhparam: undefined,
-      sessionTickets: true,
-      sessionTimeout: 300,
-      preferServerCiphers: false,
-      verify: 'off',
-      clientCertificate: undefined,
       trustedCertificate: conf.sslVerify ? conf.sslTrustedCertificate : undefined,
       crl: conf.sslVerify && conf.sslCrl !== '' ? conf.sslCrl : undefined,
       confCommands: conf.sslConfCommands,
