@@ -126,10 +126,10 @@ export const defineModule = <
 /** Declares the settings of one level; a constant of its own lets other directives of the module refer to it. */
 export const defineScope = <C extends object>(scope: Scope<C, Request>): Scope<C, Request> => scope;
 
-/** The same for a level whose directives stand in `stream` alone. */
+/** Defines a level whose directives stand in `stream` alone. */
 export const defineStreamScope = <C extends object>(scope: Scope<C, Session>): Scope<C, Session> => scope;
 
-/** The same for a level whose directives stand in `stream` too. */
+/** Defines a level whose directives stand in `stream` too. */
 export const defineSharedScope = <C extends object>(scope: Scope<C, ClientTask>): Scope<C, ClientTask> => scope;
 
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds modules of all settings types

@@ -25,7 +25,7 @@ const BEFORE = 0.002;
 const FIRST_LOOK = 50;
 /** Fewer bad requests never decide. */
 const FEWEST = 5;
-/** So many requests of the old workers say what their p95 is. */
+/** How many requests of the old workers it takes to say what their p95 is. */
 const FOR_BOUND = 100;
 /** T is never below this bucket's bound, 8 ms. */
 const FIRST_BUCKET = 10;

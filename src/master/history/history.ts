@@ -55,7 +55,7 @@ export class History {
     return this.#kept?.read(id);
   }
 
-  /** It serves by a rollback. */
+  /** The configuration that serves does so by a rollback. */
   get rolledBack(): boolean {
     return this.#record?.rolledBack ?? false;
   }

@@ -5,10 +5,10 @@ import { fsPath } from '../../shared/files/fs-path.js';
 import { PrivateFolder } from '../../shared/files/private-folder.js';
 import { replaceStateFile, writeFresh } from '../../shared/files/state-file.js';
 
-/** So many configurations are kept, of so many bytes all together. */
+/** How many configurations are kept at most; {@link MOST_BYTES} bounds all together. */
 const MOST = 10;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** So many times of serving are noted of one configuration: those that were last. */
+/** How many times of serving are noted of one configuration: the latest ones. */
 const MOST_PERIODS = 20;
 
 /** One time during which a configuration served. Times are ISO 8601; `by` is unknown for signals that another program sent. */

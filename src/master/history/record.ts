@@ -25,7 +25,7 @@ export interface ServiceRecord {
   readonly entry: string;
   /** The number of the kept configuration that serves; null when it could not be kept. */
   readonly serving: number | null;
-  /** It serves by a rollback: the files may say something else. */
+  /** This configuration serves by a rollback: the files may say something else. */
   readonly rolledBack: boolean;
   /** Since when (ISO 8601), and who asked for it. */
   readonly since: string;

@@ -7,7 +7,7 @@ import { byteText } from '../../shared/text/native-text.js';
 
 /** A request that is older (milliseconds) is one whose signal never came. */
 const FRESH = 60_000;
-/** So many are looked at. */
+/** How many requests are looked at, at most. */
 const MOST = 100;
 
 /** What somebody asks the master for, beside the signal HUP, which can say nothing. */

@@ -6,9 +6,9 @@ import type { OperatorQuestion } from '../../shared/ipc/messages.js';
 import type { ErrorLogSpec } from '../../shared/log/error-log-spec.js';
 import type { History } from './history.js';
 
-/** So many bytes from the end of the log are told. */
+/** How many bytes from the end of the log are told. */
 const MOST_LOG = 128 * 1024;
-/** So many times of serving of each configuration: those that were last. */
+/** How many times of serving are told of each configuration: the latest ones. */
 const MOST_PERIODS = 5;
 
 /** Answers what operators ask for by way of a worker: as JSON text, without the configurations' secrets; `null` where there is nothing. */

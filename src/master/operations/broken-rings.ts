@@ -7,16 +7,16 @@ import { numberOfSignal } from '../../shared/system/signal.js';
 
 /** Signals that end a process whose ring is forbidden, or whose memory or calls of the kernel went wrong. */
 const SIGNALS: ReadonlySet<NodeJS.Signals> = new Set(['SIGSYS', 'SIGSEGV', 'SIGBUS']);
-/** So many processes may end because their io_uring broke; then no other one makes one, until the master is started again. */
+/** How many processes may end because their io_uring broke; then no process makes one, until the master is started again. */
 const MOST = 3;
 
 /** How a process has ended. */
 export interface ProcessEnd {
   readonly role: Role;
   readonly pid: number;
-  /** It had an io_uring, or was about to make one. */
+  /** The process had an io_uring, or was about to make one. */
   readonly ring: boolean;
-  /** It has served. */
+  /** The process has served. */
   readonly ready: boolean;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

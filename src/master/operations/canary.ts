@@ -139,7 +139,7 @@ class CanaryWatch {
     return this.#judge.look(canary, old);
   }
 
-  /** Its share of all connections since it began; the first one is never kept from it. */
+  /** Lets the canary have its share of all connections since it began; the first one is never kept from it. */
   #ration(before: number): void {
     let all = 0;
     for (const { first, last } of this.#workers.values()) {

@@ -20,7 +20,7 @@ export interface Master {
   readonly standardError: boolean;
   pidFile: PidFile;
   readonly control: ControlFolder;
-  /** It runs in the background, so WINCH is no resized terminal. */
+  /** The master runs in the background, so WINCH is no resized terminal. */
   readonly daemonized: boolean;
   /** The workers were sent away by WINCH. */
   noAccepting: boolean;

@@ -36,7 +36,7 @@ const OWN_FAULTS: ReadonlySet<NodeJS.Signals> = new Set([
 const HEALTHY = 3_000;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
-/** The same while no worker is there. */
+/** The longest pause (milliseconds) while no worker is there. */
 const LONGEST_PAUSE_WITHOUT = 1_000;
 /** Milliseconds until the master kills a process that it told to end at once. nginx: the termination cycle. */
 const KILL_AFTER = 1_500;
@@ -72,7 +72,7 @@ interface Member {
   /** The master told it to end, and does not replace it. */
   leaving: boolean;
   ready: boolean;
-  /** It uses io_uring. */
+  /** The worker uses io_uring. */
   ring: boolean;
   settle: ((problem?: string) => void) | undefined;
   /** Of a canary that nobody has decided about: hears of its end. */
@@ -88,7 +88,7 @@ export interface CanaryStart {
   readonly ready: Promise<string | undefined>;
   /** Why it has ended, if it does before it is decided about. */
   readonly ended: Promise<string>;
-  /** It may have accepted so many connections since it began. */
+  /** Lets the worker have accepted `accepts` connections since it began. */
   ration(accepts: number): void;
   /** The configuration is to serve: starts the other workers. Resolves as {@link WorkerPool.start} does. */
   complete(): Promise<string | undefined>;

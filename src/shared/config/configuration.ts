@@ -139,9 +139,9 @@ export interface Configuration {
   readonly inheritable: ReadonlyMap<string, Version>;
   readonly process: ProcessConf;
   readonly listens: readonly ListenSpec[];
-  /** The same for a person to open: `http://127.0.0.1:8080/`. */
+  /** The addresses for a person to open: `http://127.0.0.1:8080/`. */
   readonly urls: readonly string[];
-  /** Those of the main context; the default one is there when no directive names one. */
+  /** The logs of the main context; the default one is there when no directive names one. */
   readonly errorLogs: readonly ErrorLogSpec[];
   /** Full paths of all further log files, those of all levels, which have to be opened at start. */
   readonly logFiles: readonly string[];

@@ -16,7 +16,7 @@ export const In = {
 
 /** The contexts inside `stream`, that block included. */
 export const STREAM_CONTEXTS: number = In.STREAM | In.STREAM_SERVER | In.STREAM_UPSTREAM;
-/** Those inside `http`. */
+/** The contexts inside `http`. */
 export const HTTP_CONTEXTS: number = In.HTTP | In.SERVER | In.LOCATION | In.UPSTREAM | In.SERVER_IF | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
 const NAMES: readonly (readonly [number, string])[] = [

@@ -61,7 +61,7 @@ export interface Scope<C extends object, R extends Subject> {
   readonly finish?: (conf: C, parent: Readonly<NoInfer<C>> | undefined, place: MergeContext) => void;
   /** Checks across settings once all is read and merged; the last place that may fail, but for `linkLast`. */
   readonly link?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergeContext) => void;
-  /** The same after the `link` of all blocks, for what nginx checks when a block and all in it is done. */
+  /** Links after the `link` of all blocks, for what nginx checks when a block and all in it is done. */
   readonly linkLast?: (conf: Readonly<NoInfer<C>>, ctx: LinkContext<R>, place: MergeContext) => void;
 }
 

@@ -42,7 +42,7 @@ export class NamedFiles {
   /** The content of a file, as it was when it was first asked for. */
   readonly read: ReadFile = (path) => this.#read(path, () => undefined);
 
-  /** The same of a secret, `most` bytes long; throws why that cannot be, also where others could have read or changed it. */
+  /** Reads a secret, `most` bytes long; throws why that cannot be, also where others could have read or changed it. */
   readPrivate(path: string, most: number): string {
     return this.#read(path, () => readPrivateFile(path, most));
   }

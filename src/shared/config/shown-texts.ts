@@ -1,7 +1,7 @@
 import type { Snapshot } from './configuration.js';
 import { redactConfiguration } from './redact.js';
 
-/** So many characters of a configuration are shown; files beyond are named alone. */
+/** How many characters of a configuration are shown; files beyond are named alone. */
 const MOST_TEXT = 1024 * 1024;
 
 /** A configuration as operators see it, for JSON. */

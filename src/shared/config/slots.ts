@@ -168,7 +168,7 @@ export const buffers = <K extends string, R extends Subject>(
   };
 };
 
-/** The same where nothing uses them: the arguments are looked at all the same. */
+/** Sizes of buffers that nothing uses: the arguments are looked at all the same. */
 export const unusedBuffers = <R extends Subject>(_conf: object, node: DirectiveNode, ctx: ConfigContext<R>): void => {
   rejectSecond(ctx);
   buffers<'unused', R>('unused')({}, node, ctx);

@@ -11,7 +11,7 @@ const TRIES = 3;
 
 /** How a file is written. */
 export interface StateFileSettings {
-  /** Its mode whatever the process's umask is: a daemon has none. 0600 unless told. */
+  /** The file's mode whatever the process's umask is: a daemon has none. 0600 unless told. */
   readonly mode?: number;
   /** Who it is given to. */
   readonly owner?: { readonly uid: number; readonly gid: number };

@@ -65,7 +65,7 @@ export class ErrorLog implements Logger {
     }
   }
 
-  /** The same targets, all at level debug: the log of a client that `debug_connection` names. nginx: NGX_LOG_DEBUG_CONNECTION. */
+  /** This log's targets, all at level debug: the log of a client that `debug_connection` names. nginx: NGX_LOG_DEBUG_CONNECTION. */
   get debug(): ErrorLog {
     this.#debug ??= new ErrorLog(
       this.targets.map((target) => ({ level: DEBUG, json: target.json, write: (level, line) => target.write(level, line) })),

@@ -41,7 +41,7 @@ export class LogFile implements TickTask {
   #backlog = '';
   #buffering: LogBuffering | undefined;
   #limit = TICK_LIMIT;
-  /** It will be called at the end of the tick. */
+  /** The file will be called at the end of the tick. */
   #asked = false;
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;

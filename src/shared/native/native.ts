@@ -87,7 +87,7 @@ export interface Library {
   findForThread(prototype: string): (...args: unknown[]) => void;
   /** What C code can call, in this thread, for a function; for good. It may not throw. */
   callback(prototype: string, call: (...args: number[]) => number | undefined): unknown;
-  /** So many bytes of memory that stay where they are for as long as the process runs. */
+  /** `length` bytes of memory that stay where they are for as long as the process runs. */
   view(address: number, length: number): ArrayBuffer;
 }
 

@@ -13,7 +13,7 @@ const SHORTEST = 5000;
 const LONGEST = 80_000;
 /** One request in this many milliseconds, or fewer, is next to nothing. */
 const IDLE = 1000;
-/** So many bytes of new code mean that the compilers were at work. */
+/** How many bytes of new code mean that the compilers were at work. */
 const CODE = 256 * 1024;
 /** To collect a larger heap at once would take too long for who answers requests. */
 const SMALL_HEAP = 64 * 1024 * 1024;

@@ -15,7 +15,7 @@ export interface DatagramTaker {
 export interface DatagramPeer {
   readonly address: string;
   readonly port: number;
-  /** The same in the kernel's form, for a socket that needs it. */
+  /** The address in the kernel's form, for a socket that needs it. */
   readonly kernel: Buffer | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface DatagramSocket {
   resume(): void;
   /** Sends a datagram to the peer of a connected socket. The memory must not change before the kernel has it. */
   send(bytes: Buffer): number;
-  /** The same from a socket that is not connected, to a {@link peer} of it. */
+  /** Sends a datagram from a socket that is not connected, to a {@link peer} of it. */
   sendTo(bytes: Buffer, peer: DatagramPeer): number;
   /** What `sendTo` takes. */
   peer(address: string, port: number): DatagramPeer;

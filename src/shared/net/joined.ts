@@ -49,7 +49,7 @@ export function joined(before: string, bytes: Buffer, start: number, end: number
   return whole;
 }
 
-/** The same for text alone. */
+/** A text's bytes, in memory that is used again for the next one. */
 export function joinedText(text: string): Buffer {
   const whole = partOf(text.length);
   putText(whole, text, 0);

@@ -181,7 +181,7 @@ export class ListenSocket {
     return this.#spec;
   }
 
-  /** The same socket under what a newer configuration says of it. */
+  /** This socket under what a newer configuration says of it. */
   as(spec: ListenSpec): this {
     this.#spec = spec;
     return this;
@@ -204,7 +204,7 @@ export class ListenSocket {
     this.#nextTaker = this.#watched ? undefined : taker;
   }
 
-  /** The same for a socket of UDP, which `serve` gives to the engine. */
+  /** Attaches a server to a socket of UDP, which `serve` gives to the engine. */
   attachDatagrams(server: DatagramServer, serve: (handle: DatagramHandle) => DatagramSocket): void {
     this.#nextDatagramServer = server;
     this.#serve = serve;

@@ -6,7 +6,7 @@ import { isAnchored } from './tree.js';
 /** Steps, of about 1 ns in machine code, that RegExp may be expected to need at most. */
 const stepBudget = 16_000_000;
 
-/** The same for subjects shorter than 1000, for which V8 may still interpret its bytecode, ten times as slowly. */
+/** The budget for subjects shorter than 1000, for which V8 may still interpret its bytecode, ten times as slowly. */
 const shortBudget = 4_000_000;
 
 const notNewline = complement(setOf('\n'));

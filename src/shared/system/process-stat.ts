@@ -6,7 +6,7 @@ export interface ProcessStat {
   readonly parent: number;
   /** When it began, in hundredths of a second since the system's start. Numbers of processes are used again: with this, one is named. */
   readonly began: number;
-  /** It runs no more: its parent has not asked for its end yet, or the kernel is still closing what it had open. */
+  /** The process runs no more: its parent has not asked for its end yet, or the kernel is still closing what it had open. */
   readonly ended: boolean;
   /** Seconds of processor time that it has used, to a hundredth of a second. */
   readonly cpu: number;

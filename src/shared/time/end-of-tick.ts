@@ -2,7 +2,7 @@
 export const AtTickEnd = {
   /** Transactions over shared zones; requests go on with what was decided. */
   ZONES: 0,
-  /** Those who read much go on with a new share. */
+  /** Readers of much go on with a new share. */
   READS: 1,
   /** A few of the subrequests that wait begin. */
   SUBREQUESTS: 2,

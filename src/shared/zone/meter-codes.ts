@@ -6,7 +6,7 @@ export type Codes = Map<number, number>;
 /** Greater statuses are not counted one by one. */
 export const CODES_END = 600;
 
-/** The same from a list that has the number of each status at its place. */
+/** Encodes a list that has the number of each status at its place. */
 export function encodeCounted(counts: Float64Array): Uint8Array {
   const pairs: number[] = [];
   for (let code = 0; code < counts.length; code++) {

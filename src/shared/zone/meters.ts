@@ -68,7 +68,7 @@ export class Meter {
     }
   }
 
-  /** It has been published. */
+  /** The row has been published. */
   written(): void {
     this.#waiting = false;
   }

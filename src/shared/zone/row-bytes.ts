@@ -10,7 +10,7 @@ export function floatsOf(bytes: unknown): Float64Array {
   return numbers.every(Number.isFinite) ? numbers : new Float64Array(0);
 }
 
-/** The same for whole numbers. */
+/** Whole numbers from the bytes of a row. */
 export function countsOf(bytes: unknown): Uint32Array {
   const whole = bytes instanceof Uint8Array && bytes.length % Uint32Array.BYTES_PER_ELEMENT === 0;
   return whole ? new Uint32Array(bytes.slice().buffer) : new Uint32Array(0);

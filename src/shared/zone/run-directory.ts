@@ -44,7 +44,7 @@ export class RunDirectory {
     return withRights(this.#uid, work);
   }
 
-  /** The same for work that may stay undone where the system refuses it: a folder gone or read-only, no descriptor left. */
+  /** Does work as the user that may stay undone where the system refuses it: a folder gone or read-only, no descriptor left. */
   tryAsUser(work: () => void): void {
     attempt(() => this.asUser(work));
   }

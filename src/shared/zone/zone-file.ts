@@ -160,7 +160,7 @@ export class ZoneFile {
     }
   }
 
-  /** The same at once, unless the process is within a transaction. */
+  /** Looks at once, unless the process is within a transaction. */
   lookNow(): void {
     if (this.#db.inTransaction) {
       return;

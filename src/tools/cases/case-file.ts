@@ -14,7 +14,7 @@ export interface Expectation {
   readonly what: string;
   /** The header's name, or the zone. */
   readonly name?: string | undefined;
-  /** It is expected not to be there. */
+  /** The field is expected not to be there. */
   readonly absent?: true;
   readonly operator: Operator;
   readonly value: string;
@@ -72,7 +72,7 @@ export function readCases(file: string): Case[] {
   return parseCases(readFileSync(file, 'latin1'), file);
 }
 
-/** The same with a text. */
+/** Reads the cases of a text. `file`: its name in messages. */
 export function parseCases(text: string, file: string): Case[] {
   const cases: Case[] = [];
   const names = new Set<string>();

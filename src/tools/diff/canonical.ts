@@ -1,6 +1,6 @@
 /** So deep a value is looked into; what is deeper counts as not comparable. */
 const DEPTH = 8;
-/** So many parts of a value are looked at, for the same reason. */
+/** How many parts of a value are looked at, for the same reason. */
 const MOST = 20_000;
 
 /** A setting in a form that can be compared. */

@@ -19,7 +19,7 @@ export interface ServerDifferences {
 }
 
 const LOCATIONS: number = In.LOCATION | In.LOCATION_IF | In.SERVER_IF | In.LIMIT_EXCEPT;
-/** So many directives of a new location are told. */
+/** How many directives of a new location are told. */
 const SHOWN = 6;
 /** What a server does with requests before it looks for a location, or when it finds none. */
 const OF_SERVER = new Set(['if', 'set', 'rewrite', 'return', 'break', 'error_page', 'access_log', 'error_log']);

@@ -4,7 +4,7 @@ import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { isTable, type Side } from './side.js';
 import { type Difference, differences, sameLines, tableDifferences, written } from './words.js';
 
-/** The same block in the configuration of before and in that of after. */
+/** A block in the configuration of before and in that of after. */
 export interface Pair {
   readonly before: Block;
   readonly after: Block;

@@ -9,7 +9,7 @@ export interface Difference {
   /** What was, and what is to be, as a configuration writes it; undefined for nothing. */
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** The same in words. */
+  /** The difference in words. */
   readonly text: string;
 }
 
@@ -75,7 +75,7 @@ const NAMED = new Set(['allow', 'deny', 'rewrite', 'return', 'set', 'if', 'break
 /** A directive in one line, as a configuration writes it. */
 export const written = (node: DirectiveNode): string => [node.name, ...node.args.map(quoted)].join(' ');
 
-/** Its arguments. */
+/** The arguments of a directive. */
 const argsOf = (node: DirectiveNode): string => node.args.map(quoted).join(' ');
 
 const quoted = (word: string): string => (word === '' || /[\s;{}"']/.test(word) ? `"${word.replace(/["\\]/g, '\\$&')}"` : word);

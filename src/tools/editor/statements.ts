@@ -2,11 +2,11 @@ import { type RawToken, rawTokens } from '../../shared/config/language/raw-token
 
 /** A directive as it stands in a text that may be incomplete. */
 export interface Statement {
-  /** Its words, quotes included, in order. */
+  /** The statement's words, quotes included, in order. */
   readonly words: RawToken[];
   /** The block that it stands in; undefined at the top of the file. */
   readonly parent: Statement | undefined;
-  /** It opened a block. */
+  /** The statement opened a block. */
   block: boolean;
   /** Where it starts, and the first byte behind its `;` or `{`; for one that is not complete, the end of the text. */
   readonly start: number;

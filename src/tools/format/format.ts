@@ -20,7 +20,7 @@ interface Line {
   readonly key: number;
   /** An empty line stands before it. */
   readonly apart: boolean;
-  /** It ends in a comment. */
+  /** The line ends in a comment. */
   commented: boolean;
 }
 
@@ -40,7 +40,7 @@ export function formatConfig(text: string): string {
 
 interface OpenBlock {
   readonly table: boolean;
-  /** Its `{` ends this line of the result. */
+  /** The line of the result that the block's `{` ends. */
   readonly opening: number;
   /** All of it, so far, stands on one line of the text. */
   onOneLine: boolean;

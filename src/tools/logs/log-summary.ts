@@ -1,7 +1,7 @@
 import { BUCKETS, bucketOf, quantile } from '../../shared/zone/histogram.js';
 import { fieldOf, type ReadField } from './log-line.js';
 
-/** So many different paths, addresses and reasons are told apart; what comes behind them is counted together. */
+/** How many different paths, addresses and reasons are told apart; what comes behind them is counted together. */
 const MOST_NAMES = 100_000;
 const SHOWN = 10;
 const OTHERS = '(others)';

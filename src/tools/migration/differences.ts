@@ -12,7 +12,7 @@ export interface Difference {
   readonly shown?: string;
   /** Which uses are meant, by their arguments; every use unless given. */
   readonly when?: (args: readonly string[], name: string) => boolean;
-  /** It is about requests: a directive of this name inside `stream` is another. */
+  /** The difference is about requests: a directive of this name inside `stream` is another. */
   readonly httpOnly?: true;
 }
 

@@ -16,7 +16,7 @@ import { serverOptions, textValue } from './server-options.js';
 const DIFFERENT = EXIT.NO;
 const TROUBLE = EXIT.USAGE;
 
-/** It cannot be said what would change; the message says why. */
+/** Nobody can say what would change; the message says why. */
 class DiffError extends Error {}
 
 /** One of the two configurations, and what it is called. */

@@ -6,7 +6,7 @@ import type { Meters, Reading } from '../../shared/zone/meters.js';
 export interface NamedCounts {
   readonly servers: readonly Reading[];
   readonly peers: readonly Reading[];
-  /** Those of `stream`. */
+  /** The servers of `stream`. */
   readonly streamServers: readonly Reading[];
   readonly streamPeers: readonly Reading[];
   readonly handlers: readonly Reading[];

@@ -21,7 +21,7 @@ import { serverOptions, textValue } from './server-options.js';
 const SUFFIX = '.test.conf';
 /** Folders within folders that are looked through. */
 const DEEPEST = 16;
-/** So many different requests of a log become cases; more would say the same. */
+/** How many different requests of a log become cases; more would say the same. */
 const MOST_RECORDED = 500;
 /** Milliseconds in which several changes of files count as one. */
 const TOGETHER = 100;

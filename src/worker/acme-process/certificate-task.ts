@@ -42,7 +42,7 @@ export class CertificateTask {
     return Math.min(this.#renewAt, this.#askAt);
   }
 
-  /** It is time for another certificate. */
+  /** The time for another certificate has come. */
   get renews(): boolean {
     return this.#renewAt <= Date.now();
   }

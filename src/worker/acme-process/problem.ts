@@ -20,7 +20,7 @@ export class AcmeProblem extends Error {
     return this.status === 429 || this.type === 'rateLimited' || (this.status === 503 && this.retryAfter !== undefined);
   }
 
-  /** The same request may have better luck soon. */
+  /** The request may have better luck soon. */
   get passing(): boolean {
     return this.status >= 500;
   }

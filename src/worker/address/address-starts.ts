@@ -35,7 +35,7 @@ export class AddressStarts {
     return low - 1;
   }
 
-  /** The same for an IPv6 address. */
+  /** Finds the place of an IPv6 address. */
   findIpv6(address: Address): number {
     let low = 0;
     let high = this.#a.length;

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 //   72 status   74 status of a remembered error (0: a response)   76 checksum of the block checksums   80 lengths of the texts
 // The texts follow: key, Vary, variant, ETag, reason, and the head's lines. What the header has beyond them are the tags.
 
-/** Its last byte changes with the form of the files: a file of another form is no entry. */
+/** What a file begins with. The last byte changes with the form of the files: a file of another form is no entry. */
 const MAGIC = Buffer.from('sluicec\x01', 'latin1');
 /** Bytes of the magic that all forms share. */
 const OURS = MAGIC.length - 1;
@@ -44,7 +44,7 @@ export interface EntryHeader {
   readonly reason: string | undefined;
   /** Names and values of the head's lines by turns. */
   readonly lines: readonly string[];
-  /** Its tags, with a space between two. */
+  /** The entry's tags, with a space between two. */
   readonly tags: string;
 }
 

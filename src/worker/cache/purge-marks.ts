@@ -4,7 +4,7 @@ import { nowPatiently } from '../../shared/zone/patience.js';
 import { md5Hex } from '../digest/md5.js';
 import type { Purge } from './purge-text.js';
 
-/** So many purges are remembered for responses that are on their way. */
+/** How many purges are remembered for responses that are on their way. */
 const KEPT = 4096;
 /** So long (milliseconds) after a purge others are expected. */
 const RECENT_MS = 60_000;
@@ -115,7 +115,7 @@ export class PurgeMarks {
     return soft === 0 ? 'hard' : soft === 1 ? 'soft' : 'no';
   }
 
-  /** The same outside of a transaction. */
+  /** Whether a response was purged since it was asked for, outside of a transaction. */
   readSince(key: string, tags: readonly string[], asked: number): Purged {
     return this.#sql.read(() => this.since(key, tags, asked)) ?? 'no';
   }

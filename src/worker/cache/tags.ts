@@ -1,4 +1,4 @@
-/** So many tags an entry has at the most, each of so many bytes, and so many bytes in all. */
+/** How many tags an entry has at most; the next two: how many bytes a tag has, and all of them. */
 export const MAX_TAGS = 512;
 export const MAX_TAG_LENGTH = 1024;
 export const MAX_TAG_BYTES = 16 * 1024;

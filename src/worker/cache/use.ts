@@ -83,7 +83,7 @@ export class CacheUse {
 /** What the cache keeps for a request to backends; null where it was not asked. Nothing else is ever put there. */
 export const useOf = (u: UpstreamRequest): CacheUse | null => u.cacheUse as CacheUse | null;
 
-/** The same for the latest work of backends for a request. */
+/** The use of the cache by the latest work of backends for a request. */
 export function latestUse(r: Request): CacheUse | null {
   const u = upstreamOf(r);
   return u === null ? null : useOf(u);

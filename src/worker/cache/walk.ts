@@ -27,7 +27,7 @@ export function lookAt(path: string): ReadHeader | 'damaged' | 'foreign' | undef
 /** A header with the bytes that it has in its file. */
 export type ReadHeader = DecodedHeader & { readonly bytes: Buffer };
 
-/** The same of an open file; errors of the file system are thrown. */
+/** Reads the header of an open file; errors of the file system are thrown. */
 export function readOpenHeader(fd: number): ReadHeader | 'damaged' | 'foreign' {
   const found = readOnce(fd);
   // Somebody may just have been writing new times into it.

@@ -33,7 +33,7 @@ export const HIDDEN_BY_CGI = ['Status', ...HIDDEN_BY_UWSGI] as const;
 /** The parameters of a location's requests, compiled. */
 export class RequestParams {
   readonly #plain: CompiledParams;
-  /** Those of requests whose responses are cached. */
+  /** The parameters of requests whose responses are cached. */
   readonly #cached: CompiledParams | undefined;
   readonly #headers: boolean;
   readonly #encoding: ParamEncoding;

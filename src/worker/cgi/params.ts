@@ -65,7 +65,7 @@ class CompiledParam {
   }
 }
 
-/** The same text in one piece of memory: joined text would be put together again for each request. */
+/** A text in one piece of memory: joined text would be put together again for each request. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** The parameters a location sends, compiled. */

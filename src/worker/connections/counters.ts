@@ -4,7 +4,7 @@
  */
 export class ConnectionCounters {
   accepted = 0;
-  /** Those among them that are clients who send datagrams. */
+  /** The connections that are clients who send datagrams. */
   sessions = 0;
   handled = 0;
   requests = 0;

@@ -1,6 +1,6 @@
 /** A client connection in whatever state, as far as all of them together are concerned. */
 export interface HeldConnection {
-  /** Its place in the list; -1 while it is not held. The list alone sets it. */
+  /** The connection's place in the list; -1 while it is not held. The list alone sets it. */
   heldAt: number;
   /** The client sends datagrams. */
   readonly udp?: boolean;
@@ -39,7 +39,7 @@ export class HeldList {
     return true;
   }
 
-  /** Those in the list now. */
+  /** The connections in the list now. */
   all(): HeldConnection[] {
     return [...this.#held];
   }

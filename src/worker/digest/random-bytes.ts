@@ -5,7 +5,7 @@ const SIZE = 4096;
 let pool: Buffer | undefined;
 let used = SIZE;
 
-/** So many random bytes, 4096 at most. Their memory is used again: they are for the call at hand. */
+/** `bytes` random bytes, 4096 at most. Their memory is used again: they are for the call at hand. */
 export function randomPiece(bytes: number): Buffer {
   pool ??= Buffer.allocUnsafeSlow(SIZE);
   if (used + bytes > SIZE) {

@@ -76,7 +76,7 @@ export class FileInfo {
     return (this.mode & S_IFMT) === S_IFDIR;
   }
 
-  /** Its owner may execute it. */
+  /** The file's owner may execute it. */
   get isExecutable(): boolean {
     return (this.mode & S_IXUSR) !== 0;
   }

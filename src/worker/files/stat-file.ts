@@ -42,7 +42,7 @@ const agrees = (path: string): boolean => {
   );
 };
 
-/** The same object each time. */
+/** What `stat` found: the same object each time. */
 const shared = { mode: 0, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0, dev: 0 };
 
 function numbers(path: string | Buffer): FileStat | undefined {

@@ -10,7 +10,7 @@ import type { SharedStore } from './shared-store.js';
 
 /** How often (milliseconds) the outboxes are looked into for what other workers have changed. */
 const LOOK_MS = 15;
-/** So many changes go in one call, and are taken over at once. */
+/** How many changes go in one call, and are taken over at once. */
 const MAX_CHANGES = 256;
 /** So long (milliseconds) the store waits for a change before it answers that there is none. */
 const BLOCK_MS = 5000;
@@ -24,7 +24,7 @@ export interface ReplicaGuard {
   readonly key: string;
   /** The name if it is this machine. */
   token(): string | undefined;
-  /** It has become another one. */
+  /** Another machine has become the one that changes the zones. */
   refused(): void;
 }
 

@@ -26,7 +26,7 @@ export interface StoreWatcher {
 
 /** How often (milliseconds) a lost store is tried. */
 const PROBE_MS = 500;
-/** So many attempts that nobody answered in time end the connection: what lies behind it may be gone. */
+/** How many attempts that nobody answered in time end the connection: what lies behind it may be gone. */
 const MUTE_PROBES = 3;
 /** So long (milliseconds) what was written to try the store stays there. */
 const PROBE_LIFE_MS = 60_000;

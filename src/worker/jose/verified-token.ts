@@ -19,7 +19,7 @@ export class VerifiedToken {
     this.#validity = validity;
   }
 
-  /** The same in the envelope of an encrypted token. */
+  /** This token in the envelope of an encrypted one. */
   within(header: JsonObject, payload: string): VerifiedToken {
     return new VerifiedToken(header, this.claims, payload, this.#validity);
   }

@@ -209,7 +209,7 @@ export const importPlace = (one: Import | undefined): Pos | undefined => (one ==
 
 /** Lists of modules that blocks have in common and that can be loaded. */
 const checked = new WeakSet<readonly Import[]>();
-/** Those of them that cannot. */
+/** Lists of modules that blocks have in common and that cannot be loaded. */
 const broken = new WeakSet<readonly Import[]>();
 
 /** Checks what only shows when all is read; `handlers` are the functions that directives name. False: the modules cannot be loaded. */

@@ -20,7 +20,7 @@ interface Group {
 interface State {
   /** All lines as they were added. */
   readonly entries: Set<HeaderLine>;
-  /** They by their name in lower case. */
+  /** The lines by their name in lower case. */
   readonly groups: Map<string, Group>;
   fixed: boolean;
 }

@@ -37,7 +37,7 @@ export const variablesOf = (task: ClientTask): object =>
     (name, value) => write(task, name, value),
   );
 
-/** The same as bytes. */
+/** The variables' values as bytes. */
 export const rawVariablesOf = (task: ClientTask): object =>
   namedValues(
     (name) => {

@@ -25,7 +25,7 @@ const ADOPTED: ReadonlyMap<string, readonly [AdoptedField, string]> = new Map([
   ['refresh', ['refresh', 'Refresh']],
 ]);
 
-/** Those that are the response's own when njs sets them: the last of several values counts. */
+/** Fields that are the response's own when njs sets them: the last of several values counts. */
 const LAST_COUNTS = new Set(['last-modified', 'location', 'content-encoding', 'date', 'server']);
 
 /** What the server says of the connection itself. */

@@ -36,7 +36,7 @@ type Any = (...args: Rest) => unknown;
 /** What njs's promises of `fs` do, which are kept as soon as they are made. */
 const PROMISED = 'access appendFile lstat mkdir readdir readFile readlink realpath rename rmdir stat symlink unlink writeFile'.split(' ');
 
-/** Those functions, at once where the value is wanted before anything else happens. */
+/** The functions of {@link PROMISED}, at once where the value is wanted before anything else happens. */
 const promised = (functions: Readonly<Record<string, Any>>, atOnce: Readonly<Record<string, Any>>): Record<string, Any> =>
   Object.fromEntries(
     PROMISED.map((name) => [

@@ -18,7 +18,7 @@ export interface TaskOwner {
   readonly fetchScope?: FetchScope | undefined;
   /** The request or session; undefined for the worker. */
   readonly subject?: ClientTask | undefined;
-  /** Its handlers are njs's, which are given `r` or `s`. */
+  /** The task's handlers are njs's, which are given `r` or `s`. */
   readonly njs?: boolean;
   /** The number of the set of modules that its handlers come from. */
   readonly engineId?: number | undefined;
@@ -61,7 +61,7 @@ export class Task {
   #pending = 0;
   #over = false;
   #atOnce = false;
-  /** It is a filter's, whose rejected promises cost nothing but a line of the log. */
+  /** The task is a filter's, whose rejected promises cost nothing but a line of the log. */
   readonly #filters: boolean;
   #failed = false;
 
@@ -71,7 +71,7 @@ export class Task {
     this.#filters = filters;
   }
 
-  /** It waits for more than the end of the tick. */
+  /** The task waits for more than the end of the tick. */
   get busy(): boolean {
     return this.#pending > 1;
   }
@@ -155,7 +155,7 @@ export class Task {
     return outcome;
   }
 
-  /** Its value is wanted before anything else happens: what could be done in another thread is done in this one. */
+  /** The task's value is wanted before anything else happens: what could be done in another thread is done in this one. */
   get atOnce(): boolean {
     return this.#atOnce;
   }
@@ -187,7 +187,7 @@ export class Task {
     return storage.run(this, action);
   }
 
-  /** The same for a function that may return a promise, which comes back as one that is safe to wait for. */
+  /** Runs a function that may return a promise, which comes back as one that is safe to wait for. */
   ask(action: () => unknown): unknown {
     return storage.run(this, outcomeOf, action);
   }
@@ -421,7 +421,7 @@ export function exceptionText(error: unknown): string {
   return stack.slice(0, start) + frames.join('\n') + causesOf(error);
 }
 
-/** So many causes of an exception are logged, each up to a length. */
+/** How many causes of an exception are logged, each up to a length. */
 const MOST_CAUSES = 3;
 const LONGEST_CAUSE = 500;
 

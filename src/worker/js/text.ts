@@ -28,7 +28,7 @@ export const textOf = (bytes: string): string => nativeText(bytes);
 /** A name or key as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
 export const givenText = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);
 
-/** The same as {@link integer}, for what njs takes from numbers alone. @throws TypeError for everything else. */
+/** An {@link integer} of what njs takes from numbers alone. @throws TypeError for everything else. */
 export function givenInteger(value: unknown): number {
   if (typeof value !== 'number') {
     throw new TypeError('invalid number');

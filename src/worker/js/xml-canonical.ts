@@ -75,7 +75,7 @@ class Writer {
   readonly #options: CanonicalOptions;
   /** The namespaces that are declared at a place. */
   readonly #scope = new Map<string, string>();
-  /** Those that the text says there. */
+  /** The namespaces that the text says there. */
   readonly #shown = new Map<string, string>();
   #changes: Before[] = [];
 

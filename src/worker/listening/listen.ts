@@ -49,7 +49,7 @@ const ONE_READER = 'one worker reads each socket of UDP, and a client stays with
 /** Parameters that are of TCP alone. */
 const NOT_OF_UDP = ['fastopen', 'backlog', 'deferred', 'multipath', 'ssl', 'so_keepalive', 'proxy_protocol'];
 
-/** The same for QUIC, in the order in which nginx looks at them. */
+/** The words that are not for QUIC, in the order in which nginx looks at them. */
 const NOT_OF_QUIC = ['fastopen', 'backlog', 'accept_filter', 'deferred', 'multipath', 'ssl', 'http2', 'so_keepalive', 'proxy_protocol'];
 
 /** The port of an address without one. */

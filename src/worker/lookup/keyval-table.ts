@@ -5,7 +5,7 @@ import { isNetwork, type KeyvalRecord, type KeyvalType } from './keyval-index.js
 
 /** Bytes beside key and value, which an allocator of nginx's kind would need; an index of networks or prefixes takes as much again. */
 const NODE = 96;
-/** So many names of removed pairs are kept at least for the workers to learn of. */
+/** How many names of removed pairs are kept at least for the workers to learn of. */
 const MIN_REMOVED = 64;
 
 export const NEVER = Number.POSITIVE_INFINITY;

@@ -28,7 +28,7 @@ const TRIES = 1000;
 /** A state file is written again after this many times of what it took the last time, and at most after {@link LATEST_MS}. */
 const REST = 20;
 const LATEST_MS = 1000;
-/** So many pairs of others are taken over in one transaction. */
+/** How many pairs of others are taken over in one transaction. */
 const MAX_TAKEN = 512;
 /** Ends of a pair that are as near to each other (milliseconds) are one. */
 const SAME_MS = 1000;

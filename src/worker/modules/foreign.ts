@@ -8,11 +8,11 @@ import { otherProducts } from './other-products.js';
 export interface ForeignModule {
   /** What people call it. */
   readonly name: string;
-  /** It is a program of its own, and no module for nginx. */
+  /** The product is a program of its own, and no module for nginx. */
   readonly product?: true;
   /** Names of the files that hold it, without `.so`. */
   readonly objects: readonly string[];
-  /** Its directives. */
+  /** The product's directives. */
   readonly directives: RegExp;
   /** What does the same here, as a sentence's second half; by directive where several do different things. */
   readonly instead?: string | ((directive: string) => string);

@@ -7,7 +7,7 @@ import { nativeText } from '../../shared/text/native-text.js';
 
 /** A socket that begins to connect. */
 export interface Connecting {
-  /** It is there, or a negated error number says why not. */
+  /** The connection is there, or a negated error number says why not. */
   connectEnded(status: number): void;
 }
 

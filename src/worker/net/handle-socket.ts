@@ -33,7 +33,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
   readonly #node: HandleBinding;
   readonly #handle: ConnectionHandle;
   #owner: SocketOwner | undefined;
-  /** It leads to a backend. */
+  /** The connection leads to a backend. */
   readonly #outward: boolean;
   /** The handle can be told to read. */
   #readable: boolean;
@@ -87,7 +87,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
     return socket;
   }
 
-  /** It is there, or an error number says why not. */
+  /** The connection is there, or an error number says why not. */
   connectEnded(status: number): void {
     if (this.#closed) {
       return;
@@ -138,7 +138,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
     return (this.#much ? buffer : headBuffer) as Buffer;
   }
 
-  /** So many bytes came into the common memory, or an error number. Returns what is to be read into from now on, if that changes. */
+  /** `length` bytes came into the common memory, or an error number. Returns what is to be read into from now on, if that changes. */
   read(length: number): Buffer | undefined {
     if (this.#closed || length === 0) {
       return undefined;
@@ -214,7 +214,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
     this.#left = this.#waiting > 0 ? this.#handle.writeQueueSize : this.#left;
   }
 
-  /** So many bytes came too late to be sent. */
+  /** `bytes` came too late to be sent. */
   #dropped(bytes: number): true {
     this.#left += bytes;
     return true;

@@ -82,7 +82,7 @@ export interface CipherHandle extends ByteHandle, CipherState {
   enableSessionCallbacks?(): void;
   /** The hello need not be told. Before Node 26. */
   endParser?(): void;
-  /** The same, since Node 26. */
+  /** What goes on after the hello, since Node 26. */
   clientHelloDone?(): void;
   loadSession?(session: Buffer): void;
   newSessionDone(): void;

@@ -133,7 +133,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     return below + plainLength(Math.max(0, made - AT_A_TIME)) + (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0);
   }
 
-  /** So many bytes came too late to be sent. */
+  /** `bytes` came too late to be sent. */
   #dropped(bytes: number): true {
     if (this.#closed) {
       this.#left += bytes;
@@ -152,7 +152,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     tellEarly(owner, early, this.#ended, this.stays);
   }
 
-  /** So many bytes came into the common memory, or an error number. */
+  /** `length` bytes came into the common memory, or an error number. */
   read(length: number): void {
     if (this.#closed || length === 0) {
       return;

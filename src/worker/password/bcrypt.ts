@@ -4,7 +4,7 @@ import { bcrypt as hash } from 'hash-wasm';
 const DIGITS = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const NODE_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const SETTINGS = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})/;
-/** So many bytes of a password count. */
+/** How many bytes of a password count. */
 const MOST_BYTES = 72;
 
 /**

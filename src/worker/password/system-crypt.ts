@@ -1,7 +1,7 @@
 import { loadNative, type SystemHash } from '../../shared/native/native.js';
 import { CRYPT_FAILURE, passwordBytes } from './quick-crypt.js';
 
-/** So many hashes are computed at a time: libuv's threads, which do it, have files to read, too. */
+/** How many hashes are computed at a time: libuv's threads, which do it, have files to read, too. */
 const MOST = 2;
 
 interface Job {

@@ -11,7 +11,7 @@ const MAX_SEARCH = 100;
 export class Names {
   readonly #nodes = new Map<string, Node>();
   readonly #asked = new Set<Node>();
-  /** Those with an answer, in the order of their last use, so that those to be forgotten stand in front. */
+  /** Names with an answer, in the order of their last use, so that those to be forgotten stand in front. */
   readonly #answered = new Set<Node>();
 
   get size(): number {

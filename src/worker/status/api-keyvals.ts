@@ -77,7 +77,7 @@ function change(zone: KeyvalZone, { method, write, body }: Question): Answer {
   return { status: method === 'POST' ? 201 : 204, body: undefined, did: told(zone, method, pairs) };
 }
 
-/** So many keys of a change are told. */
+/** How many keys of a change are told. */
 const MOST_TOLD = 3;
 
 /** What becomes of a zone; values are nobody's business in a log. */

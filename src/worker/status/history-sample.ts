@@ -17,7 +17,7 @@ import {
 import type { Reading } from '../../shared/zone/meters.js';
 import { metersOf, type StatusSource } from './source.js';
 
-/** So many names of a kind are kept in the history, the busiest ones. */
+/** How many names of a kind are kept in the history, the busiest ones. */
 const MOST_NAMES = 100;
 const MOST_REASONS = 20;
 
@@ -47,7 +47,7 @@ export interface Sample {
 
 /** Where the histogram of a server's row begins. */
 export const SERVER_TIMES = 10;
-/** The same for a peer's row. */
+/** Where the histogram of a peer's row begins. */
 export const PEER_TIMES = 8;
 
 /** Totals since the start of the service, in the form of a sample: the difference of two is what happened between them. */
@@ -95,7 +95,7 @@ export function takeTotals(source: StatusSource): Sample {
   };
 }
 
-/** Those with the greatest second number, which is that of their requests. */
+/** The readings with the greatest second number, which is that of their requests. */
 function busiest(all: ReadonlyMap<string, Reading>): Reading[] {
   const list = [...all.values()];
   return list.length <= MOST_NAMES ? list : list.sort((a, b) => (b.values[1] ?? 0) - (a.values[1] ?? 0)).slice(0, MOST_NAMES);

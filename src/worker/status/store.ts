@@ -31,7 +31,7 @@ export function takeStore(source: StatusSource): StoreReport | undefined {
   return { machines: zone?.all() ?? [], name, node, state: up >= workers ? 'up' : up > 0 ? 'partly' : 'lost', up, values };
 }
 
-/** The same as it stands in a JSON document. */
+/** The state of the store as it stands in a JSON document. */
 export function storeObject({ name, node, state, up, values, machines }: StoreReport): object {
   const ms = (q: number): number => Math.round(quantile(values.subarray(STORE.buckets), q) * 1000) / 1000;
   return {

@@ -21,7 +21,7 @@ export interface ClientTask extends Subject, LogSubject, Work {
   lasting: unknown[] | null;
   /** Of the client's own task: it is traced. */
   readonly spans: TaskTrace | null;
-  /** It is over. */
+  /** The task is over. */
   readonly finished: boolean;
   /** Whether lines of level debug are written: asked by callers whose lines take work to build. */
   readonly debugging: boolean;

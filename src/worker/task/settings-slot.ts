@@ -14,7 +14,7 @@ export class LocationSlot<C> {
   declare readonly of: 'location';
 }
 
-/** The same for a module's settings of a server, of `http` or of `stream`: `server.conf(slot)`. nginx: ngx_http_get_module_srv_conf. */
+/** A slot for a module's settings of a server, of `http` or of `stream`: `server.conf(slot)`. nginx: ngx_http_get_module_srv_conf. */
 export class ServerSlot<C> {
   readonly index: number = slots++;
   declare readonly takes: (settings: C) => void;

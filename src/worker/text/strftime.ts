@@ -28,7 +28,7 @@ export function strftime(format: string, ms: number, utc: boolean): string {
 
 interface Moment {
   readonly ms: number;
-  /** Its UTC fields are the ones to write. */
+  /** The time whose UTC fields are written. */
   readonly at: Date;
   /** Minutes east of UTC. */
   readonly offset: number;

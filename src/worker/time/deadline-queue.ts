@@ -4,7 +4,7 @@ import { setTimer } from '../../shared/time/timer.js';
 export interface Queued {
   /** Where it stands; -1 while it does not. The queue alone sets it. */
   place: number;
-  /** Its time has come; it stands in the queue no longer. */
+  /** The deadline's time has come; it stands in the queue no longer. */
   due(): void;
 }
 
@@ -52,14 +52,14 @@ export class DeadlineQueue {
     }
   }
 
-  /** It is not due until it is set again. It stays where it is: it is likely to be. */
+  /** Makes a deadline not due until it is set again. It stays in its place: it is likely to be set. */
   clear(queued: Queued): void {
     if (queued.place !== -1) {
       this.#dues[queued.place] = Number.POSITIVE_INFINITY;
     }
   }
 
-  /** It is to be due. */
+  /** Whether a deadline is to be due. */
   pending(queued: Queued): boolean {
     return queued.place !== -1 && this.#dues[queued.place] !== Number.POSITIVE_INFINITY;
   }

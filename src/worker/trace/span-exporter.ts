@@ -9,15 +9,15 @@ import type { Span, Target, ThreadOrder, ThreadReport } from './span.js';
 export interface Batching {
   /** The longest time (milliseconds) that a span waits for others. */
   readonly interval: number;
-  /** So many spans go out together. */
+  /** How many spans go out together. */
   readonly size: number;
-  /** So many batches may be in the making or on their way; what is beyond them is dropped. */
+  /** How many batches may be in the making or on their way; what is beyond them is dropped. */
   readonly count: number;
 }
 
 /** A batch is sent when it has so many characters, since collectors refuse messages above 4 MB. */
 const BATCH_LENGTH = 1 << 20;
-/** The same trouble is logged once in this time (milliseconds). */
+/** The time (milliseconds) in which a trouble is logged once. */
 const LOG_PAUSE = 60_000;
 /** How long a worker that exits waits for what is under way, in milliseconds. */
 const LAST_WAIT = 1000;

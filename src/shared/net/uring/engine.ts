@@ -187,7 +187,7 @@ export class UringEngine implements TickTask, WaitedRing {
     this.wake();
   }
 
-  /** The same for the next time that the ring is served, before anything else. */
+  /** Has an endpoint called the next time that the ring is served, before anything else. */
   askNext(endpoint: Endpoint): void {
     this.#next.push(endpoint);
     this.wake();

@@ -249,7 +249,7 @@ export class Ring {
     this.#submit(0, GET_EVENTS, 0, 0);
   }
 
-  /** The same, and waits until something is complete: for so many milliseconds at most, or without an end (-1). */
+  /** Enters the kernel and waits until something is complete: for `most` milliseconds, or without an end (-1). */
   enterAndWait(most: number): void {
     if (most < 0) {
       this.#submit(1, this.#waitFlags, 0, 0);

@@ -5,7 +5,7 @@ import type { EventLoop } from '../../native/event-loop.js';
 import { endOfTick } from '../../time/end-of-tick.js';
 import { setTimer } from '../../time/timer.js';
 
-/** So many turns without anything to do, one after the other, are no chance: the event loop spins. */
+/** How many turns without anything to do, one after the other, are no chance: the event loop spins. */
 const SPINNING = 1000;
 
 /** For how long libuv is not asked while the ring has work all the time, in milliseconds. */

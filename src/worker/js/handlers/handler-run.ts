@@ -134,7 +134,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     }
   }
 
-  /** It ends, as the work of backends does: one that waits for something to send, such as events, would not notice for long. */
+  /** Ends the run, as the work of backends ends: one that waits for something to send, such as events, would not notice for long. */
   clientGone(r: Request, reason: string | null): void {
     endsWithClient.clientGone(r, reason);
   }

@@ -22,7 +22,7 @@ export interface IsolateData {
   readonly imports: readonly Import[];
   readonly preloads: readonly Preload[];
   readonly folders: readonly string[];
-  /** Those of `js_path` among them. */
+  /** The folders of `js_path` among them. */
   readonly jsPath: readonly string[];
   readonly prefix: string;
   readonly confPrefix: string;

@@ -24,7 +24,7 @@ export interface IsolateUser extends TaskOwner {
   head(message: FromIsolate & { readonly t: 'head' }): void;
   piece(bytes: Uint8Array): void;
   end(): void;
-  /** It has failed; `message` is for the log. */
+  /** The thread has failed; `message` is for the log. */
   isolateFailed(message: string): void;
 }
 
@@ -51,9 +51,9 @@ interface Thread {
   delayBefore: number;
   /** The process's memory in bytes when the thread last went round. */
   memoryBefore: number;
-  /** It was asked what memory it has, and has not answered. */
+  /** The thread was asked what memory it has, and has not answered. */
   asked: boolean;
-  /** It gets no more runs, and ends with the last that it has. */
+  /** The thread gets no more runs, and ends with the last that it has. */
   retired: boolean;
   /** Why it ends, for the log. */
   why: string;

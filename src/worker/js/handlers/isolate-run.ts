@@ -16,7 +16,7 @@ import { checkForHandler, handlerHeaders, handlerUrl } from './request-url.js';
 
 /** Milliseconds that a handler has to come to its end once its time is over. */
 const GRACE = 1000;
-/** The same for one whose client has left, where there is no `js_timeout`. */
+/** Milliseconds that a handler whose client has left may go on, where there is no `js_timeout`. */
 const UNBOUNDED = 60_000;
 
 /** Answers each request with what a handler makes of it in a thread of the pool. */

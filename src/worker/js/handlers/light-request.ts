@@ -41,7 +41,7 @@ export class LightRequest {
     }
   }
 
-  /** The same as Node's class has it. */
+  /** The request as Node's class has it. */
   static node(request: LightRequest): Request {
     return request.#asNode();
   }

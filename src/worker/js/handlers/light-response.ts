@@ -123,7 +123,7 @@ export class LightResponse {
     }
   }
 
-  /** The same as Node's class has it. */
+  /** The response as Node's class has it. */
   static node(response: LightResponse): Response {
     return response.#asNode();
   }

@@ -13,7 +13,7 @@ export type KeyNames = ReadonlyMap<string, string>;
 /** Keys of files that are kept in memory, by version of the file. */
 const parsed = new WeakMap<FileInfo, KeyNames>();
 
-/** The same for files that are too large for that, by path: their names have no variables, so that there are as many as directives. */
+/** Names in files that are too large for the cache, by path: those have no variables, so that there are as many as directives. */
 const largeOf = runtimePart(() => new Map<string, { readonly identity: string; readonly names: KeyNames }>());
 
 const HASH = /^[0-9a-f]{64}$/;

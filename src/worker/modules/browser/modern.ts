@@ -1,6 +1,6 @@
 /** How a browser is recognized. nginx: ngx_http_modern_browser_mask_t. */
 export interface BrowserMark {
-  /** Its name in the configuration. */
+  /** The browser's name in the configuration. */
   readonly browser: string;
   /** Where to look from: every such name begins with that much. */
   readonly skip: number;

@@ -2,7 +2,7 @@ import type { Block } from '../../../shared/config/block.js';
 import { meant } from '../../../shared/config/shown-texts.js';
 import type { LocationInfo } from '../../http/request/location-info.js';
 
-/** So many blocks are told. */
+/** How many blocks are told, at most. */
 const MOST = 2000;
 
 /** A `server`, `location` or `upstream` block: where it stands, and what belongs to it. */

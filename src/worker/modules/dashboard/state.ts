@@ -13,7 +13,7 @@ import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 
 const MINUTES_OF_REASONS = 5;
-/** So many pairs of a keyval zone are shown. */
+/** How many pairs of a keyval zone are shown, at most. */
 const MOST_PAIRS = 50;
 
 /** All that the page shows but the charts of the past: one JSON document. */
@@ -51,7 +51,7 @@ export function stateText(source: StatusSource, { write, config }: { readonly wr
   });
 }
 
-/** The same of the `stream` block. */
+/** The state of the `stream` block. */
 function streamState(source: StatusSource, api: (path: string) => unknown): object {
   return {
     servers: withTimes(api('stream/server_zones') as Record<string, object>, readings(source, streamServerKind)),

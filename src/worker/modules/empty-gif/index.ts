@@ -8,7 +8,7 @@ import { OK, type Result } from '../../task/codes.js';
 
 /** A transparent GIF of one pixel: version 89a, two colours, the first of them transparent. */
 const GIF = Buffer.from('R0lGODlhAQABAIABAAAAAP///yH5BAEAAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');
-/** Its modification time never changes, so that clients may keep it: Mon, 28 Sep 1970 06:00:00 GMT. */
+/** The image's modification time, which never changes, so that clients may keep it: Mon, 28 Sep 1970 06:00:00 GMT. */
 const LAST_MODIFIED = 23_349_600;
 
 /** Answers with the smallest picture there is. nginx: ngx_http_empty_gif_module. */

@@ -2,7 +2,7 @@ import { escapeJson } from '../../../shared/log/escape.js';
 import { defineModule, defineScope } from '../../module.js';
 
 const NAME = 'error_reason';
-/** The same as it stands between the quotes of a JSON text. */
+/** The name of the variable with the reason as it stands between the quotes of a JSON text. */
 const JSON_NAME = 'error_reason_json';
 
 /**

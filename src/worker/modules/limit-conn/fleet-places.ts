@@ -17,7 +17,7 @@ const MAX_KEYS = 512;
 
 /** A request that waits for places. */
 export interface PlaceAsker {
-  /** Its places, each as the key's and the most that all may hold. */
+  /** The request's places, each as the key's and the most that all may hold. */
   readonly places: readonly Place[];
   placed(): void;
   /** A place is not free, by its number; none was taken. */

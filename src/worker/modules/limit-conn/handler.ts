@@ -28,7 +28,7 @@ const MAX_KEY = 255;
  */
 const RETRY_PAUSES = [3, 5, 12, 30];
 
-/** The same among machines. */
+/** The pause (milliseconds) where machines count together. */
 const FLEET_PAUSE = 12;
 /** The fleet's store is lost, and nothing else decides. */
 const UNDECIDED = 4;
@@ -68,7 +68,7 @@ class Entry implements ZoneJob, PlaceAsker {
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
-  /** Its places among those of the fleet. */
+  /** The request's places among those of the fleet. */
   places: readonly Place[] = NONE;
   /** The store has been asked once more after it refused. */
   #askedAgain = false;

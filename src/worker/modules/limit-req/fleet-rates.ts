@@ -4,7 +4,7 @@ import { GIVE_BACK_SCRIPT, RATE_SCRIPT } from './rate-script.js';
 
 /** Questions of one tick are put together; more than so many at once wait for the next answer, so that a busy worker asks rarely. */
 const MAX_CALLS = 4;
-/** So many decisions at most are made by one call, which the store does in a millisecond or so. */
+/** How many decisions one call makes at most, which the store does in a millisecond or so. */
 const MAX_DECISIONS = 256;
 
 /** One bucket that a request goes into. */

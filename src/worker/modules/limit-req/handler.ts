@@ -34,7 +34,7 @@ export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv, http: Ht
   };
 }
 
-/** The same where machines count together. */
+/** The handler of a location where machines count together. */
 function limitByFleet(location: FleetLimits): PhaseHandler {
   return (r) => {
     if (STATUS.get(r) !== undefined) {

@@ -15,7 +15,7 @@ export interface CompiledHeader {
   readonly value: HeaderValue;
   /** The whole line when the value is always the same. */
   readonly line: string | undefined;
-  /** It says how long the body is. */
+  /** The header says how long the body is. */
   readonly length: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface ProxyContext {
   vars: ProxyVars;
   /** The length of the body that the backend gets, -1 where it is not known. */
   readonly bodyLength: number;
-  /** That body is framed in chunks. */
+  /** The request's body is framed in chunks. */
   readonly chunked: boolean;
 }
 

@@ -17,7 +17,7 @@ export class Received {
     this.#text += bytes.toString('latin1', 0, Math.min(end, this.#plan.backend.bufferSize - this.#text.length));
   }
 
-  /** It is as the `match` block says. */
+  /** What came is as the `match` block says. */
   get matches(): boolean {
     return this.#plan.match!.test(this.#text);
   }

@@ -18,7 +18,7 @@ import { asStatus, DECLINED, type Result } from '../../task/codes.js';
 /** One candidate. */
 interface Candidate {
   readonly name: ComplexValue<Request>;
-  /** It ended in a slash, which is cut off: only a folder will do. */
+  /** The candidate ended in a slash, which is cut off: only a folder will do. */
   readonly folder: boolean;
 }
 

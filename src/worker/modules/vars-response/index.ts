@@ -3,7 +3,7 @@ import type { Request } from '../../http/request/request.js';
 import { defineModule, type Variable } from '../../module.js';
 import { httpDate } from '../../text/http-date.js';
 
-/** It keeps the value that it had when it was asked for first, as nginx's does. */
+/** A variable that keeps the value that it had when it was asked for first, as nginx's does. */
 const settled = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: true, get });
 const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
 

@@ -114,7 +114,7 @@ export class Network {
     return handlesWork() ? HandleSocket.connect(target, owner) : NodeSocket.connect(target, owner);
   }
 
-  /** The same with TLS. */
+  /** Begins a connection with TLS. */
   connectSecure(target: BackendTarget, tls: BackendTls, owner: SocketOwner): SecureBackendSocket {
     const ring = this.#ring;
     const address = ring !== undefined && this.secures ? kernelAddress(target.address, target.port) : undefined;

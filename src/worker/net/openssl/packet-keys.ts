@@ -14,7 +14,7 @@ export interface Suite {
   readonly header: number;
   /** The name of the header's cipher begins with ChaCha20. */
   readonly chacha: boolean;
-  /** So many packets may one key protect, and so many that are not authentic may come (RFC 9001, 6.6). */
+  /** How many packets one key may protect, and how many that are not authentic may come (RFC 9001, 6.6). */
   readonly sealMost: number;
   readonly forgedMost: number;
 }
@@ -25,7 +25,7 @@ const [AES_256_GCM, CHACHA20_POLY1305] = [0x1302, 0x1303];
 export const TAG = 16;
 /** As much of a packet as its header's mask is made of. */
 export const SAMPLE = 16;
-/** So many masks can be made at a time. */
+/** How many masks can be made at a time. */
 export const MASKS_MOST = 64;
 const NONCE = 12;
 const [CTRL_IV_LENGTH, CTRL_GET_TAG] = [9, 0x10];
@@ -178,7 +178,7 @@ class HeaderKey {
     }
   }
 
-  /** The same for so many samples, `behind` bytes behind each of these places. */
+  /** Makes masks of `count` samples, `behind` bytes behind each of these places. */
   makeAll(region: Region, places: Uint32Array, behind: number, count: number): void {
     const { evp, base, masks } = memory();
     if (this.#users === 0) {

@@ -259,7 +259,7 @@ export abstract class RecordLayer {
 
   // ---------------------------------------------------------------- reading
 
-  /** So many bytes came from the socket below. */
+  /** `length` bytes came from the socket below. */
   protected came(bytes: Buffer, length: number): void {
     if (this.#startsEarly) {
       this.#cameEarly(bytes, length);

@@ -129,7 +129,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
     return this.#write(short ? joinedText(data) : Buffer.from(data, 'latin1'));
   }
 
-  /** So many bytes came too late to be sent. */
+  /** `bytes` came too late to be sent. */
   #dropped(bytes: number): true {
     this.#late += bytes;
     return true;

@@ -8,14 +8,14 @@ import type { Version } from './version.js';
 
 /** What makes a reset of a packet: it is longer, so that two servers do not answer each other without an end. */
 const LEAST_RESET = 43;
-/** So many resets leave in a second. */
+/** How many resets leave in a second, at most. */
 const MOST_RESETS = 100;
 
 /** What an endpoint sends for which it has no connection. */
 export class Answers {
   readonly #socket: UdpSocket;
   readonly #tokens: Tokens;
-  /** So many resets were sent in this second. */
+  /** How many resets were sent in this second. */
   #resets = 0;
   #resetSecond = 0;
 

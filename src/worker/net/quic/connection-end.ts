@@ -4,7 +4,7 @@ import { Code } from './errors.js';
 import { Farewell } from './farewell.js';
 import type { QuicClient } from './host.js';
 
-/** So many probe timeouts is a connection that has ended remembered (RFC 9000, 10.2). */
+/** For how many probe timeouts a connection that has ended is remembered (RFC 9000, 10.2). */
 const REMEMBERED = 3;
 
 /** How a connection ends: those above hear of it once, its client as often as it asks, and what it holds is freed. */

@@ -5,7 +5,7 @@ import { Code, TransportError } from './errors.js';
 
 /** More than that are not given out, whatever the peer allows. */
 const MOST_OWN = 8;
-/** So many of the peer's may wait to be given back: more means that it does not acknowledge that. */
+/** How many of the peer's IDs may wait to be given back: more means that it does not acknowledge that. */
 const MOST_RETIRING = 32;
 
 /** Gives out IDs by which datagrams find their connection. */

@@ -238,7 +238,7 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
 
   // ---------------------------------------------------------------- what comes
 
-  /** So many bytes of a datagram came on a path. */
+  /** `bytes` of a datagram came on a path. */
   datagramCame(path: Path, bytes: number): void {
     this.#received += bytes;
     path.received += bytes;

@@ -2,7 +2,7 @@ import type { Space } from './space.js';
 
 /** What is known of marks on a path. */
 const State = { TESTING: 0, UNKNOWN: 1, CAPABLE: 2, FAILED: 3 } as const;
-/** So many packets are marked before it is known that marks arrive. */
+/** How many packets are marked before it is known that marks arrive. */
 const TRIED = 10;
 
 /** Whether packets that leave on a path carry ECT(0), and whether such marks arrive (RFC 9000, 13.4.2 and A.4). */

@@ -9,7 +9,7 @@ export interface QuicSettings {
   readonly streams: StreamLimits;
   readonly idleTimeout: number;
   readonly handshakeTimeout: number;
-  /** So many connection IDs of a client are kept. */
+  /** How many connection IDs of a client are kept. */
   readonly idLimit: number;
   /** Clients show that they are at their address before anything else. */
   readonly retry: boolean;

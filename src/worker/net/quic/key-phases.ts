@@ -2,7 +2,7 @@ import type { PacketKeys } from '../openssl/packet-keys.js';
 import { Code, TransportError } from './errors.js';
 import type { Space } from './space.js';
 
-/** So many packets that ask may be sent with one key before it is changed: far from what it could bear. */
+/** How many packets that ask may be sent with one key before it is changed: far from what it could bear. */
 const UPDATE_AFTER = 2 ** 22;
 
 /** The keys of 1-RTT packets before and after the present ones, which the space has (RFC 9001, 6). Times are monotonic milliseconds. */

@@ -1,4 +1,4 @@
-/** So many milliseconds' worth may leave at once: a timer is not more exact. */
+/** How many milliseconds' worth may leave at once: a timer is not more exact. */
 const BURST_MS = 2;
 const BURST_DATAGRAMS = 16;
 /** Faster than the window alone would be, so that a loss of time is made up. */

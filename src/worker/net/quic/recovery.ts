@@ -6,7 +6,7 @@ import { APPLICATION, type Space } from './space.js';
 
 /** A packet is lost when so many later ones were acknowledged. */
 const REORDERING = 3;
-/** So many probe timeouts without anything that arrives are persistent congestion. */
+/** How many probe timeouts without anything that arrives are persistent congestion. */
 const PERSISTENT = 3;
 /** A timeout doubles so often, at most. */
 const MOST_DOUBLINGS = 10;

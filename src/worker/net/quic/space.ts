@@ -7,7 +7,7 @@ import { SentPackets } from './sent-packets.js';
 /** The spaces of packet numbers. */
 export const [INITIAL, HANDSHAKE, APPLICATION] = [0, 1, 2] as const;
 
-/** So many ranges of numbers are remembered of the packets that came; older ones count as received. */
+/** How many ranges of numbers are remembered of the packets that came; older ones count as received. */
 const MOST_RANGES = 32;
 /** How far CRYPTO data may be ahead, in bytes: more than any hello. */
 export const CRYPTO_AHEAD = 64 * 1024;

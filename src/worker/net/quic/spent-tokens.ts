@@ -6,7 +6,7 @@ export class SpentTokens {
   readonly #lifetime: number;
   readonly #most: number;
   #spent = new Set<string>();
-  /** Those of the span before. */
+  /** The tokens of the span before. */
   #before = new Set<string>();
   #since = 0;
 

@@ -171,7 +171,7 @@ export class StreamTable {
     return this.maxData - this.#sent;
   }
 
-  /** So many fresh bytes were sent. */
+  /** `bytes` were sent for the first time. */
   sent(bytes: number): void {
     this.#sent += bytes;
   }
@@ -219,7 +219,7 @@ export class StreamTable {
 
   // ---------------------------------------------------------------- receiving
 
-  /** So many bytes came that had not come before. */
+  /** `bytes` came that had not come before. */
   came(bytes: number): void {
     this.#received += bytes;
     if (this.#received > this.receiveMax) {

@@ -19,7 +19,7 @@ const FOUND = 16;
 const NAME = 28;
 /** As many bytes as a connection may bring in before anybody can say that it is enough. */
 const AT_ONCE = 64 * 1024;
-/** So many failures in turn, and it is tried again after so many milliseconds. */
+/** How many failures in turn there may be; then the socket is tried again after a pause. */
 const PATIENCE = 16;
 const RETRY = 500;
 

@@ -40,7 +40,7 @@ export class UringListener implements ConnectionTaker, Endpoint, Yielding {
   #accepting = false;
   /** An entry that waits for any arrival is in the ring. */
   #watching = false;
-  /** It takes no turns, since its process is busy. */
+  /** The listener takes no turns, since its process is busy. */
   #yields = false;
   /** When an arrival has woken the listener last, in milliseconds of the monotonic clock. */
   #woken = 0;

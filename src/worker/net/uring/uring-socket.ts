@@ -37,9 +37,9 @@ export class UringSocket implements Sender, AcceptedSocket {
   readonly #engine: UringEngine;
   #fd: number;
   #owner: SocketOwner | undefined;
-  /** It leads to a backend. */
+  /** The connection leads to a backend. */
   readonly #outward: boolean;
-  /** It is there: only one that begins here is not at first. */
+  /** The connection is there: only one that begins here is not at first. */
   #open: boolean;
   /** The owner has left, and hears no more. */
   #deserted = false;
@@ -74,7 +74,7 @@ export class UringSocket implements Sender, AcceptedSocket {
   /** What is being sent. */
   #flight = -1;
   #flying = 0;
-  /** It completes only if the kernel does not take all of it. */
+  /** The write completes only if the kernel does not take all of it. */
   #atOnce = false;
   /** The submission that it left with. */
   #departed = -1;
@@ -469,7 +469,7 @@ export class UringSocket implements Sender, AcceptedSocket {
     return this.flushed ? this.#left : this.#untaken();
   }
 
-  /** The same without what leaves at the end of the turn. */
+  /** How many bytes the kernel has not taken, without what leaves at the end of the turn. */
   #untaken(): number {
     let unsent = this.#left;
     if (this.#slot !== -1) {
@@ -482,7 +482,7 @@ export class UringSocket implements Sender, AcceptedSocket {
     return unsent + (this.#queue === null ? 0 : lengthOf(this.#queue));
   }
 
-  /** So many bytes came too late to be sent. */
+  /** `bytes` came too late to be sent. */
   #dropped(bytes: number): true {
     this.#left += bytes;
     return true;

@@ -16,7 +16,7 @@ const [NAME_LENGTH, CONTROL_LENGTH] = [8, 40];
 const [FOUND, NAME, CONTROL] = [16, 28, 128];
 const CONTROL_AT = FOUND + NAME;
 const START = CONTROL_AT + CONTROL;
-/** So many failures in turn, and it is tried again after so many milliseconds. */
+/** How many failures in turn there may be; then the socket is tried again after a pause. */
 const PATIENCE = 16;
 const RETRY = 500;
 

@@ -112,7 +112,7 @@ export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldC
   /** The client sends no more. */
   ended = false;
 
-  /** Its business with backends. */
+  /** The session's business with backends. */
   upstream: SessionUpstream | null = null;
   readonly deadline = new Deadline(this);
   #cleanups: (() => void)[] | null = null;

@@ -22,7 +22,7 @@ export interface Picker {
   next(owner: PickerOwner): Peer | null | typeof PICKING;
   /** Gives a peer back; `state` is one of PEER_OK, PEER_NEXT and PEER_FAILED. */
   done(peer: Peer, state: number, attempt: Attempt | null): void;
-  /** It wants to be told of each connection; otherwise only of those to peers that failed before. */
+  /** The balancer wants to be told of each connection; otherwise only of those to peers that failed before. */
   readonly timesConnections?: boolean;
   /** A session's connection to the peer is there. nginx: pc->notify of stream. */
   connected?(peer: Peer, attempt: Attempt | null): void;

@@ -5,7 +5,7 @@ import { Peer, type PeerOptions, type PeerSet } from './peer.js';
 export interface AddedServer {
   /** What the API calls it. */
   readonly id: number;
-  /** Its own alone: a server whose address is changed keeps its id and gets another one. */
+  /** The peer's own number: a server whose address is changed keeps its id and gets another serial. */
   readonly serial: number;
   /** As it was given. */
   readonly server: string;

@@ -130,14 +130,14 @@ export class SharedPeers implements TransactionHooks {
   #members = 0;
   /** What the members became by it. */
   #membership: Membership = NO_CHANGES;
-  /** The same as of the latest transaction that was committed. */
+  /** The members as of the latest transaction that was committed. */
   #keptMembers = 0;
   #keptMembership: Membership = NO_CHANGES;
   /** Connections of the other workers by place. */
   #others: Uint32Array = new Uint32Array(0);
   /** This worker's connections by place, as the transaction leaves them. */
   #held: Uint32Array = new Uint32Array(0);
-  /** The same before the transaction. */
+  /** What this worker held before the transaction. */
   #heldBefore: Uint32Array = new Uint32Array(0);
   #stateBefore: Float64Array = new Float64Array(0);
   /** The zone does not have all places yet, or has too many. */

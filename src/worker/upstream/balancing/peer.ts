@@ -108,7 +108,7 @@ export class Peer {
   /** Place in its set. */
   index = 0;
 
-  /** It is not of the configuration, but was added since. */
+  /** The peer is not of the configuration, but was added since. */
   get added(): boolean {
     return this.serial !== 0;
   }

@@ -51,7 +51,7 @@ export class UpstreamConnection implements Channel, Expiring, SocketOwner {
     this.#socket = socket;
   }
 
-  /** The same for one with TLS. */
+  /** Takes the socket with TLS that was opened for it. */
   attachSecure(socket: SecureBackendSocket): void {
     this.#socket = socket;
     this.secure = socket;

@@ -11,7 +11,7 @@ export interface LocationBackend {
   readonly group: UpstreamGroup;
   /** Makes what asks a backend for the URI of a request of ours, by the location's settings. It is not started. Of HTTP/1. */
   ask?(r: Request): { readonly u: UpstreamRequest; readonly reader: Http1Reader & Exchange };
-  /** The same over HTTP/2; `message` is posted to a server of gRPC, in its frame. */
+  /** Makes what asks over HTTP/2; `message` is posted to a server of gRPC, in its frame. */
   askByHttp2?(r: Request, message: Buffer | undefined): { readonly u: UpstreamRequest; readonly exchange: Http2Exchange };
 }
 

@@ -246,7 +246,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
     this.attempt!.headerTime = now - this.attemptStart;
   }
 
-  /** That head goes to the client. */
+  /** The head that was read goes to the client. */
   headAccepted(): void {
     this.picker!.headerReceived?.(this.chosen!, this.attempt!);
   }

@@ -18,7 +18,7 @@ export interface ResponseCache {
   trace(u: UpstreamRequest, trace: Trace): void;
   /** A head was read: says what is in it for the cache. */
   headRead(u: UpstreamRequest): void;
-  /** That head is going to the client. */
+  /** The head that was read is going to the client. */
   headAccepted(u: UpstreamRequest): void;
   /**
    * A failure (bits of `FT`) is about to be answered; `answered`: by the backend's own response. Returns true when a

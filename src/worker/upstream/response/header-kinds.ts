@@ -77,7 +77,7 @@ const kinds: readonly (readonly [string, number])[] = [
  */
 export class HeaderKinds {
   readonly #all = new Map<string, number>(kinds);
-  /** The same for known names, by their number. */
+  /** The kinds of known names, by their number. */
   readonly #known = new Uint8Array(KNOWN_NAMES);
 
   /** Names of headers that a protocol and the configuration hide, and of those that are passed on all the same. */

@@ -79,7 +79,7 @@ export class UpstreamHead {
     this.#trailers.push(name, lower, value);
   }
 
-  /** They are read anew. */
+  /** Trailers are read anew. */
   forgetTrailers(): void {
     this.#trailers = null;
   }

@@ -42,7 +42,7 @@ export const nextUpstreamWords = {
 
 const { http_502: _502, http_504: _504, ...cgiWords } = nextUpstreamWords;
 
-/** The same for application servers. nginx: ngx_http_fastcgi_next_upstream_masks. */
+/** The words for application servers. nginx: ngx_http_fastcgi_next_upstream_masks. */
 export const cgiNextUpstreamWords = cgiWords;
 
 /** The bit of a status that may send a request on to another backend; 0 for all others. nginx: ngx_http_upstream_next_errors. */

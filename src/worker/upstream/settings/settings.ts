@@ -5,7 +5,7 @@ import type { Request } from '../../http/request/request.js';
 /** `*_bind`: the local address of connections to backends. */
 export interface LocalAddress {
   readonly value: ComplexValue<Request>;
-  /** It need not be an address of this machine. */
+  /** The local address need not be one of this machine. */
   readonly transparent: boolean;
 }
 
