@@ -118,6 +118,41 @@ t.test('the machine that leads stands still, and comes back', { skip }, async (t
   t.not(await serial(leader, leader.port(1)), first);
 });
 
+for (const step of ['before the CA has looked', 'before the certificate is fetched'] as const) {
+  t.test(`the machine that leads dies ${step}`, { skip }, async (t) => {
+    const made = await scene(t, [NAME]);
+    const redis = await startRedis(t);
+    await made.ca.goAway();
+    const [leader, other] = await pair(t, made, redis);
+    await other.logged('shared store "fleet" is connected');
+    const path = step === 'before the CA has looked' ? /^\/chalZ\// : /^\/certZ\//;
+    const processes = [leader.pid, ...leader.workers()];
+    let dead = false;
+    // The request in the middle of the order is the leader's last one, and nobody answers it.
+    made.ca.intercept = (request) => {
+      if (dead || request.method !== 'POST' || !path.test(request.path)) {
+        return false;
+      }
+      dead = true;
+      for (const pid of processes) {
+        process.kill(pid, 'SIGKILL');
+      }
+      return true;
+    };
+    await made.ca.comeBack();
+    await waitFor(() => dead, { what: () => `${made.ca.requests.join('\n')}\n${told(leader)}`, timeout: 90_000 });
+    await other.logged(LEADS);
+    const first = await serial(other, made.tls);
+    t.equal(made.ca.orders.length, 1, 'the other one goes on with the order');
+    t.notMatch(other.log(), 'account "https', 'and with the account');
+    t.equal(issued(other), 1);
+    await leader.start();
+    await leader.logged('certificate of the fleet taken over');
+    t.equal(await serial(leader, leader.port(1)), first, 'the first one comes back and has it');
+    t.equal(made.ca.orders.length, 1);
+  });
+}
+
 t.test('what others have put there', { skip }, async (t) => {
   const made = await scene(t, [NAME]);
   const redis = await startRedis(t);
