@@ -4,7 +4,7 @@ import t from 'tap';
 import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';
 import { VERSION_2 } from '../../src/worker/net/quic/version.js';
 import { certs } from '../support/certs.js';
-import { APPLICATION, frame, HANDSHAKE, parameter, QuicClient, type QuicClientOptions } from '../support/quic-client.js';
+import { APPLICATION, frame, HANDSHAKE, INITIAL, parameter, QuicClient, type QuicClientOptions } from '../support/quic-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
 
@@ -45,7 +45,9 @@ t.test('without a connection', { skip }, async (t) => {
     const oncemore = await QuicClient.connect(port, { token: client.token! });
     t.teardown(() => oncemore.close());
     t.ok(oncemore.retried !== undefined && oncemore.closed === undefined, 'once: a third one shows its address again');
-    const wrong = await QuicClient.open(port, { token: Buffer.concat([client.token!.subarray(0, -1), Buffer.from([7])]) });
+    const broken = Buffer.from(client.token!);
+    broken[broken.length - 1]! ^= 1;
+    const wrong = await QuicClient.open(port, { token: broken });
     t.teardown(() => wrong.close());
     await wrong.until(() => wrong.closed !== undefined);
     t.equal(wrong.closed!.code, 0x0b);
@@ -113,9 +115,11 @@ t.test('connections', { skip }, async (t) => {
     const client = await open();
     client.get(0, '/');
     await text(client, 0);
-    client.updateKeys();
-    client.get(4, '/');
-    t.match(await text(client, 4), /^HTTP\/0\.9/);
+    for (const stream of [4, 8, 12]) {
+      client.updateKeys();
+      client.get(stream, '/');
+      t.match(await text(client, stream), /^HTTP\/0\.9/);
+    }
   });
 
   t.test('a client that moves shows that it is there, and goes on', async (t) => {
@@ -181,6 +185,18 @@ t.test('connections', { skip }, async (t) => {
     t.test(what, async () => ended(await open(options), code, what));
   }
 
+  t.test('integers as large as the form can hold, and parameters that nobody knows', async (t) => {
+    const most = Buffer.alloc(8, 0xff);
+    const large = [0x01, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0e].map((id) => parameter(id, most));
+    const client = await open({
+      parameters: [...large, parameter(0x1b, Buffer.alloc(30)), parameter(31 * 9999 + 27, 5), parameter(0x20, 65535)],
+    });
+    t.equal(client.closed, undefined);
+    client.send(APPLICATION, Buffer.concat([Buffer.of(0x10), most]), Buffer.concat([Buffer.of(0x11, 0), most]));
+    client.get(0, '/long');
+    t.equal((await text(client, 0)) === LONG, true);
+  });
+
   t.test('no transport parameters', async () => {
     const client = await QuicClient.open(port, { parameters: [], messages: withoutParameters });
     t.teardown(() => client.close());
@@ -202,6 +218,23 @@ t.test('connections', { skip }, async (t) => {
       [frame(0x1a, Buffer.alloc(8)), {}, 0x0a],
       [frame(0x08, 0, 'x'), {}, 0x0a],
       [frame(0x2f), {}, 0x07],
+      [Buffer.alloc(0), { exact: true }, 0x0a],
+      ...[
+        [0x04, 0, 0, 0],
+        [0x05, 0, 0],
+        [0x07, 1, 'x'],
+        [0x10, 5],
+        [0x11, 0, 5],
+        [0x12, 5],
+        [0x14, 5],
+        [0x15, 0, 5],
+        [0x16, 5],
+      ].map((parts) => [frame(...parts), {}, 0x0a] as const),
+      [frame(0x18, 1, 0, Buffer.of(4), Buffer.alloc(20)), {}, 0x0a],
+      [frame(0x19, 0), {}, 0x0a],
+      [frame(0x1b, Buffer.alloc(8)), {}, 0x0a],
+      [frame(0x1d, 0, 0), {}, 0x0a],
+      [frame(0x1e), {}, 0x0a],
     ] as const) {
       let sent = false;
       const client: QuicClient = await QuicClient.open(port, {
@@ -216,6 +249,17 @@ t.test('connections', { skip }, async (t) => {
       });
       t.teardown(() => client.close());
       await ended(client, code, frames.toString('hex'));
+    }
+  });
+
+  t.test('frames that may not be in a first packet', async () => {
+    for (const frames of [frame(0x08, 0, 'x'), frame(0x1d, 0, 0), frame(0x1e), frame(0x02, 9, 0, 0, 0)]) {
+      const client = await QuicClient.open(port, { messages: (level, bytes) => (level === 2 ? Buffer.alloc(0) : bytes) });
+      t.teardown(() => client.close());
+      // What it acknowledged of the handshake would end the use of first packets.
+      client.acknowledges = false;
+      client.send(INITIAL, frames);
+      await ended(client, 0x0a, frames.toString('hex'));
     }
   });
 
@@ -246,6 +290,33 @@ t.test('connections', { skip }, async (t) => {
     [0x06, 'two ends', Buffer.concat([frame(0x0f, 0, 0, 2, 'ab'), frame(0x04, 0, 0, 6)])],
     [0x0a, 'an acknowledgement of what was not sent', frame(0x02, 100000, 0, 0, 0)],
     [0x07, 'an acknowledgement of numbers below 0', frame(0x02, 0, 0, 0, 5)],
+    [0x07, '... in its second range', frame(0x02, 0, 0, 1, 0, 0, 0)],
+    [0x07, 'an acknowledgement of more ranges than it has', frame(0x02, 0, 0, 2 ** 40, 0)],
+    [0x07, 'counts of marks that are cut off', frame(0x03, 0, 0, 0, 0, 1)],
+    [0x03, 'RESET_STREAM with a large size', frame(0x04, 0, 0, 2 ** 40)],
+    [0x06, 'RESET_STREAM with less than came', Buffer.concat([frame(0x0e, 0, 0, 3, 'abc'), frame(0x04, 0, 0, 2)])],
+    [0x06, 'RESET_STREAM twice, with two sizes', Buffer.concat([frame(0x0e, 0, 0, 1, 'a'), frame(0x04, 0, 0, 2), frame(0x04, 0, 0, 3)])],
+    [0x05, 'STOP_SENDING of what the client alone sends', frame(0x05, 2, 0)],
+    [0x05, 'STREAM_DATA_BLOCKED on what we alone send', frame(0x15, 3, 0)],
+    [0x04, 'STOP_SENDING of a stream beyond the limit', frame(0x05, 4 * 128, 0)],
+    [0x04, 'MAX_STREAM_DATA of a stream beyond the limit', frame(0x11, 4 * 128, 9)],
+    [0x04, 'too many streams in one direction', frame(0x08, 2 + 4 * 3, 'x')],
+    [
+      0x0a,
+      'an identifier under two numbers',
+      Buffer.concat([1, 2].map((n) => frame(0x18, n, 0, Buffer.from([4, 1, 2, 3, 4]), Buffer.alloc(16)))),
+    ],
+    [
+      0x0a,
+      'one identifier with two tokens',
+      Buffer.concat([0, 1].map((n) => frame(0x18, 1, 0, Buffer.from([4, 1, 2, 3, 4]), Buffer.alloc(16, n)))),
+    ],
+    [0x0a, 'the identifier in use is given back', frame(0x19, 0)],
+    [0x0a, 'an identifier that was not told yet is given back', frame(0x19, 2)],
+    [0x07, 'PATH_CHALLENGE that is cut off', frame(0x1a, Buffer.alloc(7))],
+    [0x07, 'CONNECTION_CLOSE whose reason is cut off', frame(0x1c, 0, 0, 5, 'x')],
+    [0x07, 'NEW_CONNECTION_ID whose token is cut off', frame(0x18, 1, 0, Buffer.from([4]), Buffer.alloc(19))],
+    [0x10a, 'a hello behind the handshake', frame(0x06, 0, 5, Buffer.from([1, 0, 0, 1, 0]))],
     [0x09, 'too many identifiers', Buffer.concat([1, 2, 3].map((n) => frame(0x18, n, 0, Buffer.from([4, n, n, n, n]), Buffer.alloc(16))))],
     [0x0a, 'an identifier twice', Buffer.concat([1, 1].map((n, i) => frame(0x18, n, 0, Buffer.from([4, n, n, n, i]), Buffer.alloc(16))))],
     [0x0a, 'an identifier that was not given is given back', frame(0x19, 50)],
@@ -263,6 +334,23 @@ t.test('connections', { skip }, async (t) => {
     const client = await open();
     client.sendPackets([client.packet(APPLICATION, frame(1), { reserved: 0x18 })]);
     await ended(client, 0x0a, 'reserved bits');
+    const other = await open();
+    other.sendPackets([other.packet(APPLICATION, Buffer.alloc(0), { exact: true })]);
+    await ended(other, 0x0a, 'no frames');
+  });
+
+  t.test('identifiers: from who has none of its own, and one that is given back twice', async (t) => {
+    const none = await open({ source: Buffer.alloc(0) });
+    none.send(APPLICATION, frame(0x18, 1, 0, Buffer.from([4]), Buffer.alloc(20)));
+    await ended(none, 0x0a, 'an identifier from who uses none');
+    const client = await open();
+    await client.until(() => client.newIds.length > 0);
+    client.peer = client.newIds[0]!.id;
+    client.send(APPLICATION, frame(0x19, 0), frame(0x19, 0));
+    client.send(APPLICATION, frame(0x19, 0));
+    client.get(0, '/');
+    t.match(await text(client, 0), /^HTTP/);
+    t.equal(new Set(client.newIds.map(({ sequence }) => sequence)).size, 2, 'it is replaced once');
   });
 
   t.test('numbers of streams may be left out', async (t) => {

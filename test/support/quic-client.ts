@@ -266,15 +266,19 @@ export class QuicClient {
     return Buffer.concat([frame(ecn ? 3 : 2, first![1], 0, rest.length, first![1] - first![0]), ...parts, marks]);
   }
 
-  /** A packet of a level with these frames. `reserved`: bits of the first byte that must not be set. */
-  packet(index: number, frames: Buffer, options: { reserved?: number; type?: number; number?: number; keys?: PacketKeys } = {}): Buffer {
+  /** A packet of a level with these frames. `reserved`: bits of the first byte that must not be set. `exact`: nothing pads it. */
+  packet(
+    index: number,
+    frames: Buffer,
+    options: { reserved?: number; type?: number; number?: number; keys?: PacketKeys; exact?: boolean } = {},
+  ): Buffer {
     const level = this.levels[index]!;
     const number = options.number ?? level.number++;
     const keys = options.keys ?? level.write!;
     const { bytes } = region!;
     let at = 0;
     const reserved = options.reserved ?? 0;
-    const padded = frames.length < 4 ? Buffer.concat([frames, Buffer.alloc(4 - frames.length)]) : frames;
+    const padded = frames.length < 4 && options.exact !== true ? Buffer.concat([frames, Buffer.alloc(4 - frames.length)]) : frames;
     if (index === APPLICATION && options.type === undefined) {
       bytes[at++] = 0x43 | (this.#keyPhase << 2) | reserved;
       at += this.peer.copy(bytes, at);
@@ -334,6 +338,7 @@ export class QuicClient {
   updateKeys(): void {
     const level = this.levels[APPLICATION]!;
     level.write = level.write!.next();
+    level.read = this.#nextRead ?? level.read;
     this.#nextRead = level.read!.next();
     this.#keyPhase ^= 1;
   }

@@ -2,6 +2,7 @@
 // node:crypto takes.
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { keep } from '../../bytes/keep.js';
+import { CipherContexts, ContextUser } from './cipher-contexts.js';
 import { type QuicCalls, quicCalls, quicMemory } from './quic-library.js';
 
 /** A cipher suite of TLS 1.3 that QUIC may use. */
@@ -9,9 +10,8 @@ export interface Suite {
   readonly id: number;
   readonly sha384: boolean;
   readonly keyLength: number;
-  /** Addresses of what EVP has fetched. */
-  readonly aead: number;
-  readonly header: number;
+  readonly aead: CipherContexts;
+  readonly header: CipherContexts;
   /** The name of the header's cipher begins with ChaCha20. */
   readonly chacha: boolean;
   /** How many packets one key may protect, and how many that are not authentic may come (RFC 9001, 6.6). */
@@ -56,18 +56,23 @@ function memory(): Scratch {
   if (scratch === undefined) {
     const calls = quicCalls();
     const region = quicMemory(SCRATCH);
-    const fetch = (name: string): number => {
-      const found = calls.evp.fetch(0, name, 0);
-      if (found === 0) {
+    const { evp } = calls;
+    const contexts = (name: string, configure: (context: number) => void): CipherContexts => {
+      const cipher = evp.fetch(0, name, 0);
+      if (cipher === 0) {
         throw new Error(`OpenSSL has no ${name}`);
       }
-      return found;
+      return new CipherContexts(evp, (context) => {
+        evp.init(context, cipher, 0, 0, 0, 1);
+        configure(context);
+      });
     };
-    const ecb = fetch('AES-128-ECB');
+    const aead = (name: string): CipherContexts => contexts(name, (context) => evp.control(context, CTRL_IV_LENGTH, NONCE, 0));
+    const header = (name: string): CipherContexts => contexts(name, (context) => evp.setPadding(context, 0));
     const all: readonly Suite[] = [
-      suite(AES_128_GCM, false, 16, fetch('AES-128-GCM'), ecb),
-      suite(AES_256_GCM, true, 32, fetch('AES-256-GCM'), fetch('AES-256-ECB')),
-      suite(CHACHA20_POLY1305, false, 32, fetch('ChaCha20-Poly1305'), fetch('ChaCha20')),
+      suite(AES_128_GCM, false, 16, aead('AES-128-GCM'), header('AES-128-ECB')),
+      suite(AES_256_GCM, true, 32, aead('AES-256-GCM'), header('AES-256-ECB')),
+      suite(CHACHA20_POLY1305, false, 32, aead('ChaCha20-Poly1305'), header('ChaCha20')),
     ];
     scratch = {
       ...calls,
@@ -83,7 +88,7 @@ function memory(): Scratch {
   return scratch;
 }
 
-function suite(id: number, sha384: boolean, keyLength: number, aead: number, header: number): Suite {
+function suite(id: number, sha384: boolean, keyLength: number, aead: CipherContexts, header: CipherContexts): Suite {
   const chacha = id === CHACHA20_POLY1305;
   return { id, sha384, keyLength, aead, header, chacha, sealMost: 2 ** 23, forgedMost: chacha ? 2 ** 36 : 2 ** 52 };
 }
@@ -140,59 +145,62 @@ export function expandLabel(sha384: boolean, secret: Uint8Array, label: string, 
 /** What the labels of a version of QUIC begin with. */
 export type LabelPrefix = 'quic' | 'quicv2';
 
-function newContext(): number {
-  const context = memory().evp.newContext();
-  if (context === 0) {
-    throw new Error('EVP_CIPHER_CTX_new() failed');
-  }
-  return context;
-}
-
-function giveContext(context: number): void {
-  memory().evp.freeContext(context);
+/** Puts a key into a context. */
+function putKey(context: number, key: Uint8Array, encrypts: number): void {
+  const { evp, base, region } = memory();
+  region.bytes.set(key, KEY);
+  evp.init(context, 0, 0, base + KEY, 0, encrypts);
+  region.bytes.fill(0, KEY, KEY + key.length);
 }
 
 /** Makes the mask of headers, which outlives updates of the other key. */
-class HeaderKey {
-  readonly #context: number;
-  readonly #chacha: boolean;
+class HeaderKey extends ContextUser {
+  readonly #suite: Suite;
+  readonly #key: Buffer;
   #users = 1;
 
-  constructor({ chacha, header, keyLength, sha384 }: Suite, secret: Buffer, prefix: LabelPrefix) {
-    const { evp, base, region } = memory();
-    this.#chacha = chacha;
-    this.#context = newContext();
-    region.bytes.set(expandLabel(sha384, secret, `${prefix} hp`, keyLength), KEY);
-    evp.init(this.#context, header, 0, base + KEY, 0, 1);
-    evp.setPadding(this.#context, 0);
-    region.bytes.fill(0, KEY, KEY + keyLength);
+  constructor(suite: Suite, secret: Buffer, prefix: LabelPrefix) {
+    super();
+    this.#suite = suite;
+    this.#key = keep(expandLabel(suite.sha384, secret, `${prefix} hp`, suite.keyLength));
+  }
+
+  prepare(context: number): void {
+    putKey(context, this.#key, 1);
+  }
+
+  #lent(): number {
+    if (this.#users === 0) {
+      throw new Error('keys that were freed');
+    }
+    this.used = true;
+    return this.context === 0 ? this.#suite.header.lend(this) : this.context;
   }
 
   make(sample: number): void {
     const { evp, base } = memory();
-    if (this.#chacha) {
-      evp.init(this.#context, 0, 0, 0, sample, 1);
-      evp.encrypt(this.#context, base + MASK, base + LENGTH, base + ZERO, 5);
+    const context = this.#lent();
+    if (this.#suite.chacha) {
+      evp.init(context, 0, 0, 0, sample, 1);
+      evp.encrypt(context, base + MASK, base + LENGTH, base + ZERO, 5);
     } else {
-      evp.encrypt(this.#context, base + MASK, base + LENGTH, sample, SAMPLE);
+      evp.encrypt(context, base + MASK, base + LENGTH, sample, SAMPLE);
     }
   }
 
   /** Makes masks of `count` samples, `behind` bytes behind each of these places. */
   makeAll(region: Region, places: Uint32Array, behind: number, count: number): void {
     const { evp, base, masks } = memory();
-    if (this.#users === 0) {
-      throw new Error('keys that were freed');
-    }
-    if (this.#chacha) {
+    const context = this.#lent();
+    if (this.#suite.chacha) {
       for (let i = 0; i < count; i++) {
-        evp.init(this.#context, 0, 0, 0, region.address(places[i]! + behind, SAMPLE), 1);
-        evp.encrypt(this.#context, base + MASKS + i * SAMPLE, base + LENGTH, base + ZERO, 5);
+        evp.init(context, 0, 0, 0, region.address(places[i]! + behind, SAMPLE), 1);
+        evp.encrypt(context, base + MASKS + i * SAMPLE, base + LENGTH, base + ZERO, 5);
       }
       return;
     }
     if (count === 1) {
-      evp.encrypt(this.#context, base + MASKS, base + LENGTH, region.address(places[0]! + behind, SAMPLE), SAMPLE);
+      evp.encrypt(context, base + MASKS, base + LENGTH, region.address(places[0]! + behind, SAMPLE), SAMPLE);
       return;
     }
     const { bytes } = region;
@@ -202,7 +210,7 @@ class HeaderKey {
         masks[to + k] = bytes[from + k]!;
       }
     }
-    evp.encrypt(this.#context, base + MASKS, base + LENGTH, base + MASKS, count * SAMPLE);
+    evp.encrypt(context, base + MASKS, base + LENGTH, base + MASKS, count * SAMPLE);
   }
 
   share(): this {
@@ -212,43 +220,51 @@ class HeaderKey {
 
   free(): void {
     if (--this.#users === 0) {
-      giveContext(this.#context);
+      this.#suite.header.giveBack(this);
+      this.#key.fill(0);
     }
   }
 }
 
 /** The keys of one direction at one level of encryption. They are freed once, and not used afterwards. */
-export class PacketKeys {
+export class PacketKeys extends ContextUser {
   readonly suite: Suite;
   readonly #secret: Buffer;
   readonly #prefix: LabelPrefix;
   readonly #seals: boolean;
-  readonly #context: number;
   readonly #header: HeaderKey;
+  /** The part of nonces that is always the same, and the key behind it. */
   readonly #iv: Buffer;
   readonly #scratch: Scratch;
+  #freed = false;
   /** How many packets were sealed, or found not to be authentic. */
   sealed = 0;
   forged = 0;
 
   /** `seals`: the keys are for sending. `header`: that of the keys before an update. */
   constructor(suite: Suite, secret: Buffer, seals: boolean, prefix: LabelPrefix, header?: HeaderKey) {
-    const all = memory();
-    const { evp, region, base } = all;
-    this.#scratch = all;
+    super();
+    this.#scratch = memory();
     this.suite = suite;
     this.#secret = secret;
     this.#prefix = prefix;
     this.#seals = seals;
-    const encrypts = seals ? 1 : 0;
-    this.#iv = keep(expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE));
-    this.#context = newContext();
-    region.bytes.set(expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength), KEY);
-    evp.init(this.#context, suite.aead, 0, 0, 0, encrypts);
-    evp.control(this.#context, CTRL_IV_LENGTH, NONCE, 0);
-    evp.init(this.#context, 0, 0, base + KEY, 0, encrypts);
-    region.bytes.fill(0, KEY, KEY + suite.keyLength);
+    const iv = expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE);
+    this.#iv = keep(Buffer.concat([iv, expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength)]));
     this.#header = header?.share() ?? new HeaderKey(suite, secret, prefix);
+  }
+
+  prepare(context: number): void {
+    putKey(context, this.#iv.subarray(NONCE), this.#seals ? 1 : 0);
+  }
+
+  /** A context that has the key. */
+  #lent(): number {
+    if (this.#freed) {
+      throw new Error('keys that were freed');
+    }
+    this.used = true;
+    return this.context === 0 ? this.suite.aead.lend(this) : this.context;
   }
 
   /** The first five bytes of the mask for a header, whose sample begins there; good until the next call. */
@@ -293,12 +309,14 @@ export class PacketKeys {
   seal(number: number, region: Region, from: number, textAt: number, end: number): void {
     const base = lies(region, from, textAt, end);
     const { evp } = this.#scratch;
-    const context = this.#context;
+    const context = this.#lent();
     const length = this.#scratch.base + LENGTH;
     const text = base + (textAt - from);
     evp.init(context, 0, 0, 0, this.#setNonce(number), 1);
     evp.encrypt(context, 0, length, base, textAt - from);
-    evp.encrypt(context, text, length, text, end - textAt);
+    if (end > textAt) {
+      evp.encrypt(context, text, length, text, end - textAt);
+    }
     evp.encryptFinal(context, this.#scratch.base + LEFT, length);
     evp.control(context, CTRL_GET_TAG, TAG, base + (end - from));
     this.sealed++;
@@ -308,13 +326,15 @@ export class PacketKeys {
   open(number: number, region: Region, from: number, textAt: number, end: number): boolean {
     const base = lies(region, from, textAt, end);
     const { evp, tag } = this.#scratch;
-    const context = this.#context;
+    const context = this.#lent();
     const length = this.#scratch.base + LENGTH;
     const text = base + (textAt - from);
     setAddress(tag, base + (end - from));
     evp.initWith(context, 0, 0, this.#setNonce(number), 0, this.#scratch.base + TAG_PARAM);
     evp.decrypt(context, 0, length, base, textAt - from);
-    evp.decrypt(context, text, length, text, end - textAt);
+    if (end > textAt) {
+      evp.decrypt(context, text, length, text, end - textAt);
+    }
     if (evp.decryptFinal(context, this.#scratch.base + LEFT, length) === 1) {
       return true;
     }
@@ -330,16 +350,20 @@ export class PacketKeys {
   }
 
   free(): void {
-    giveContext(this.#context);
-    this.#header.free();
-    this.#secret.fill(0);
+    if (!this.#freed) {
+      this.#freed = true;
+      this.suite.aead.giveBack(this);
+      this.#header.free();
+      this.#secret.fill(0);
+      this.#iv.fill(0);
+    }
   }
 }
 
 /** Where a packet lies. Throws {@link RingError} unless all of it, with its tag, is in the region. */
 function lies(region: Region, from: number, textAt: number, end: number): number {
-  if (!(textAt > from && end > textAt)) {
-    throw new Error('a packet without a header or a text');
+  if (!(textAt > from && end >= textAt)) {
+    throw new Error('a packet without a header');
   }
   return region.address(from, end - from + TAG);
 }

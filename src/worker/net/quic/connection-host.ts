@@ -17,6 +17,8 @@ export interface ConnectionHost {
   dropId(id: Buffer): void;
   resetToken(id: Buffer): Buffer;
   newToken(path: Path): Buffer;
+  /** The peer says by this token that it has lost the connection; undefined where it has told none. */
+  watchReset(connection: Connection, token: Buffer | undefined): void;
   /** Has `flush` called before the tick is over. */
   dirty(connection: Connection): void;
   /** Has `expired` called at {@link Connection.deadline}, which is another one than before. */

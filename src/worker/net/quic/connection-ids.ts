@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { latin1 } from '../../bytes/latin1.js';
 import { Control, type ControlQueue } from './control-queue.js';
 import { Code, TransportError } from './errors.js';
@@ -12,6 +11,12 @@ const MOST_RETIRING = 32;
 export interface IdGiver {
   newId(): Buffer;
   dropId(id: Buffer): void;
+}
+
+/** Hears by which token a peer that has lost the connection says so: that of the ID that it is sent to (RFC 9000, 10.3.1). */
+export interface ResetWatch {
+  /** `token`: undefined where the peer has told none. */
+  tokenInUse(token: Buffer | undefined): void;
 }
 
 /** The IDs that the peer may send to (RFC 9000, 5.1). */
@@ -91,6 +96,7 @@ interface PeerId {
 /** The IDs that are sent to. */
 export class PeerIds {
   readonly #controls: ControlQueue;
+  readonly #watch: ResetWatch;
   readonly #limit: number;
   #known: PeerId[];
   #retired = 0;
@@ -99,7 +105,8 @@ export class PeerIds {
   #retiring = 0;
 
   /** `limit`: what we have said that we keep. */
-  constructor(first: Buffer, limit: number, controls: ControlQueue) {
+  constructor(first: Buffer, limit: number, controls: ControlQueue, watch: ResetWatch) {
+    this.#watch = watch;
     this.#known = [{ sequence: 0, id: first, token: undefined }];
     this.#limit = limit;
     this.#controls = controls;
@@ -141,6 +148,9 @@ export class PeerIds {
     if (this.#known.length === 0 || this.#known.length > this.#limit) {
       throw new TransportError(Code.CONNECTION_ID_LIMIT, 'too many IDs');
     }
+    if (this.#known[0] !== first) {
+      this.#watch.tokenInUse(this.#known[0]!.token);
+    }
   }
 
   #giveBack(sequence: number): void {
@@ -161,17 +171,7 @@ export class PeerIds {
       const before = this.#known.shift()!;
       this.#used = Math.max(this.#used, before.sequence + 1);
       this.#giveBack(before.sequence);
+      this.#watch.tokenInUse(this.#known[0]!.token);
     }
-  }
-
-  /** Whether the last bytes of a datagram that nobody understands say that the peer has lost the connection. */
-  isReset(token: Buffer): boolean {
-    let found = false;
-    for (const each of this.#known) {
-      if (each.token !== undefined && timingSafeEqual(each.token, token)) {
-        found = true;
-      }
-    }
-    return found;
   }
 }

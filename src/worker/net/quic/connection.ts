@@ -14,7 +14,7 @@ import { Paths } from './paths.js';
 import { Recovery } from './recovery.js';
 import { giveRecord, type SentPacket } from './sent-packets.js';
 import { ServerHandshake } from './server-handshake.js';
-import { APPLICATION, HANDSHAKE, INITIAL, Space } from './space.js';
+import { APPLICATION, GONE, HANDSHAKE, INITIAL, Space } from './space.js';
 import { StreamTable, type StreamTableOwner } from './stream-table.js';
 import type { PeerParameters } from './transport-parameters.js';
 import type { initialKeys, Version } from './version.js';
@@ -24,7 +24,7 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
   readonly host: ConnectionHost;
   readonly settings: QuicSettings;
   readonly version: Version;
-  readonly spaces: readonly Space[] = [new Space(INITIAL), new Space(HANDSHAKE), new Space(APPLICATION)];
+  readonly spaces: Space[] = [new Space(INITIAL), new Space(HANDSHAKE), new Space(APPLICATION)];
   readonly keys = new KeyPhases();
   readonly controls = new ControlQueue();
   readonly ownIds: OwnIds;
@@ -49,10 +49,14 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
   /** The endpoint's heap keeps its place here. */
   heapAt = -1;
   heapTime = Number.POSITIVE_INFINITY;
+  /** The endpoint's name of the token by which the peer says that it has lost the connection; empty where it has told none. */
+  resetName = '';
   /** When it is over unless something comes. */
   idleAt: number;
   readonly #handshakeBy: number;
   idleTimeout: number;
+  /** A packet that asks for an acknowledgement has left since something came. */
+  #asked = false;
   #received = 0;
 
   /** Throws {@link NoRoom} where the server does not take the client. */
@@ -71,7 +75,9 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
     path.validated = beginning.validated;
     this.paths = new Paths(this, path);
     this.ownIds = new OwnIds({ newId: () => host.newId(this), dropId: (id) => host.dropId(id) }, this.controls);
-    this.peerIds = new PeerIds(beginning.source, settings.idLimit, this.controls);
+    this.peerIds = new PeerIds(beginning.source, settings.idLimit, this.controls, {
+      tokenInUse: (token) => host.watchReset(this, token),
+    });
     this.handshake = new ServerHandshake(this, client);
     this.streams = new StreamTable(this, settings.streams, this.controls);
     this.recovery = new Recovery(this.fates, BASE);
@@ -212,7 +218,9 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
     this.handshake.settle();
     this.confirmed = true;
     this.path.validated = true;
+    this.discard(this.spaces[INITIAL]!);
     this.discard(this.spaces[HANDSHAKE]!);
+    this.spaces[INITIAL] = this.spaces[HANDSHAKE] = GONE;
     this.controls.add(Control.DONE, 0);
     this.controls.add(Control.TOKEN, 0);
     this.ownIds.allow(this.handshake.peer!.idLimit);
@@ -246,15 +254,15 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
 
   /** Something authentic came: it lives on. */
   stayAwake(now: number): void {
+    this.#asked = false;
+    this.#idleFrom(now);
+  }
+
+  #idleFrom(now: number): void {
     this.idleAt = now + Math.max(this.idleTimeout, 3 * this.probeTimeout);
   }
 
-  /** Whether a datagram that nobody understands says that the peer has lost the connection. */
-  isReset(token: Buffer): boolean {
-    return this.peerIds.isReset(token);
-  }
-
-  /** The peer has lost the connection. */
+  /** The peer has lost the connection: a datagram that nobody understands said so. */
   wasReset(): void {
     this.end.drain({ by: 'reset', application: false, code: Code.NO_ERROR, reason: 'stateless reset' });
   }
@@ -302,6 +310,11 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
     if (!packet.eliciting) {
       giveRecord(packet);
       return;
+    }
+    if (!this.#asked) {
+      // The client has as long to answer as it has to speak (RFC 9000, 10.1).
+      this.#asked = true;
+      this.#idleFrom(now);
     }
     this.recovery.sent(space, packet, now);
   }

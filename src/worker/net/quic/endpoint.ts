@@ -4,6 +4,7 @@ import { keep } from '../../bytes/keep.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Answers } from './answers.js';
+import { ClientResets } from './client-resets.js';
 import { Connection } from './connection.js';
 import { type ConnectionHost, NoRoom } from './connection-host.js';
 import type { Forwarder } from './forwarder.js';
@@ -24,7 +25,6 @@ const LEAST_INITIAL = 1200;
 const LEAST_DESTINATION = 8;
 /** The shortest packet: a header, a number and what its mask is made of. */
 const LEAST_SHORT = 1 + ID_LENGTH + 4 + 16;
-const RESET_TOKEN = 16;
 /** As often is what became due while others were flushed seen to in one tick. */
 const MOST_ROUNDS = 4;
 
@@ -42,6 +42,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   readonly #routed: RoutedIds;
   readonly #ids = new Map<string, Connection>();
   readonly #connections = new Set<Connection>();
+  readonly #resets: ClientResets;
   readonly #timers = new TimerHeap<Connection>(
     (connection, now) => this.#expired(connection, now),
     () => this.#flush(),
@@ -65,6 +66,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.server = server;
     this.#tokens = tokens;
     this.#answers = new Answers(socket, tokens);
+    this.#resets = new ClientResets(tokens);
     this.#routed = routed;
     this.input = socket.input;
     this.output = socket.output;
@@ -100,6 +102,10 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     return this.#tokens.later(path.peer);
   }
 
+  watchReset(connection: Connection, token: Buffer | undefined): void {
+    this.#resets.watch(connection, token);
+  }
+
   dirty(connection: Connection): void {
     this.#dirty.push(connection);
     this.#socket.ask();
@@ -112,6 +118,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   forget(connection: Connection): void {
     this.#timers.remove(connection);
     connection.ownIds.dropAll();
+    this.watchReset(connection, undefined);
     this.#dropOf(connection, connection.originalDestination);
     this.#dropOf(connection, connection.retrySource);
     this.#connections.delete(connection);
@@ -170,7 +177,13 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       const header = this.#header;
       let key: string;
       if (!long) {
-        if (end - from < LEAST_SHORT || (bytes[from]! & 0x40) === 0) {
+        if ((bytes[from]! & 0x40) === 0) {
+          return;
+        }
+        if (end - from < LEAST_SHORT) {
+          if (from === start) {
+            this.#resetBy(start, end);
+          }
           return;
         }
         key = latin1(bytes, from + 1, from + 1 + ID_LENGTH);
@@ -193,6 +206,9 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       if (connection === undefined) {
         // What follows a packet in a datagram is for the same connection, or for nobody.
         if (from !== start) {
+          return;
+        }
+        if (!long && this.#resetBy(start, end)) {
           return;
         }
         const idAt = long ? header.destinationAt : from + 1;
@@ -243,7 +259,6 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     ecn: number,
   ): void {
     const header = this.#header;
-    const { bytes } = this.input;
     try {
       if (long) {
         if (header.version !== connection.version) {
@@ -257,15 +272,23 @@ export class Endpoint implements ConnectionHost, UdpTaker {
         }
         return;
       }
-      if (
-        !readPacket(connection, APPLICATION, false, path, from, from + 1 + ID_LENGTH, packetEnd, key, ecn, this.now) &&
-        connection.isReset(Buffer.from(bytes.subarray(end - RESET_TOKEN, end)))
-      ) {
-        connection.wasReset();
+      if (!readPacket(connection, APPLICATION, false, path, from, from + 1 + ID_LENGTH, packetEnd, key, ecn, this.now) && from === start) {
+        this.#resetBy(start, end);
       }
     } catch (error) {
       this.#failed(connection, error);
     }
+  }
+
+  /** Whether a datagram that nobody understands says that a client has lost its connection, which then ends. */
+  #resetBy(start: number, end: number): boolean {
+    const found = this.#resets.find(this.input.bytes, start, end);
+    try {
+      found?.wasReset();
+    } catch (error) {
+      this.#failed(found!, error);
+    }
+    return found !== undefined;
   }
 
   #failed(connection: Connection, error: unknown): void {

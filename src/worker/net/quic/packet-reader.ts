@@ -53,7 +53,7 @@ export function readPacket(
   const number = wholeNumber(space.largest, truncated, numberLength);
   const textAt = numberAt + numberLength;
   const textEnd = end - TAG;
-  if (textEnd <= textAt || number > Number.MAX_SAFE_INTEGER) {
+  if (textEnd < textAt || number > Number.MAX_SAFE_INTEGER) {
     return true;
   }
   const otherPhase = short && ((first >> 2) & 1) !== c.keys.present;
@@ -120,6 +120,10 @@ function opened(
     } else {
       space.ackAt = Math.min(space.ackAt, now + MAX_ACK_DELAY);
     }
+  }
+  if (path === c.path && path.responses.length > 0) {
+    // Who passes on a client's packets sees an acknowledgement, too, which takes it nowhere (RFC 9000, 9.3.3).
+    space.ackNow = true;
   }
   if (path !== c.path) {
     c.paths.used(path, (result & NOT_PROBING) !== 0 && latest, now);

@@ -62,6 +62,12 @@ export class Paths {
     this.#others = this.#others.filter((each) => each !== path);
     if (before.validated) {
       this.#before = before;
+      // Who passes on a client's packets, from elsewhere, is found out: the client answers from where it is (RFC 9000, 9.3.3).
+      if (!path.validated && before.challenge === undefined) {
+        before.ask(now, c.probeTimeout);
+      }
+    } else if (this.#before === path) {
+      this.#before = undefined;
     }
     this.current = path;
     if (!path.sharesAddress(before)) {
@@ -92,7 +98,7 @@ export class Paths {
 
   /** When a path is asked again, or given up. */
   get due(): number {
-    let due = this.current.challengeAt;
+    let due = Math.min(this.current.challengeAt, this.#before?.challengeAt ?? Number.POSITIVE_INFINITY);
     for (const { challengeAt } of this.#others) {
       due = Math.min(due, challengeAt);
     }
@@ -100,8 +106,9 @@ export class Paths {
   }
 
   expired(now: number): void {
-    for (const path of [this.current, ...this.#others]) {
-      if (now >= path.challengeAt && !path.askAgain(now, this.#connection.probeTimeout)) {
+    // One that fails is gone, and another one may take its place.
+    for (const path of [this.#before, this.current, ...this.#others]) {
+      if (path !== undefined && now >= path.challengeAt && !path.askAgain(now, this.#connection.probeTimeout)) {
         this.#failed(path, now);
       }
     }
@@ -110,6 +117,10 @@ export class Paths {
   /** Nobody answers on a path. */
   #failed(path: Path, now: number): void {
     const c = this.#connection;
+    if (path === this.#before) {
+      // It is still the last that worked, to which the server returns where the new one does not.
+      return;
+    }
     if (path !== this.current) {
       this.#others = this.#others.filter((each) => each !== path);
     } else if (this.#before !== undefined) {

@@ -1,7 +1,7 @@
 /** Numbers as half-open ranges, ascending, with gaps between them. */
 export class Ranges {
   /** Start and end by turns. */
-  readonly list: number[] = [];
+  list: number[] = [];
 
   /** How many there are. */
   get count(): number {
@@ -12,7 +12,12 @@ export class Ranges {
   add(start: number, end: number): boolean {
     const { list } = this;
     const { length } = list;
-    if (length === 0 || start > list[length - 1]!) {
+    if (length === 0) {
+      // A list that begins with its first range has room for that alone.
+      this.list = [start, end];
+      return true;
+    }
+    if (start > list[length - 1]!) {
       list.push(start, end);
       return true;
     }

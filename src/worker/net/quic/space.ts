@@ -100,3 +100,7 @@ export class Space {
     this.lossAt = Number.POSITIVE_INFINITY;
   }
 }
+
+/** What stands for the spaces of all handshakes that are over, so that no connection keeps its own. */
+export const GONE = new Space(INITIAL);
+GONE.discard();

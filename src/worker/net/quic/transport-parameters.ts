@@ -1,6 +1,6 @@
 import { keep } from '../../bytes/keep.js';
 import { Code, TransportError } from './errors.js';
-import { Cursor, intLength, MAX_VARINT, putInt } from './varint.js';
+import { Cursor, intLength, putInt } from './varint.js';
 import { VERSIONS } from './version.js';
 
 const Id = {
@@ -161,7 +161,7 @@ function readNumber(value: Buffer): number {
   const cursor = new Cursor();
   cursor.set(value, 0, value.length);
   const number = cursor.int();
-  if (cursor.failed || cursor.left > 0 || number >= MAX_VARINT) {
+  if (cursor.failed || cursor.left > 0) {
     wrong('no integer');
   }
   return number > MOST_STREAMS ? number : Math.min(number, MOST);

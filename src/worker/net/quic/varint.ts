@@ -1,9 +1,6 @@
 // Integers of variable length (RFC 9000, 16). Those of 2^53 and more are rounded: they are compared with limits below that, never counted
 // with.
 
-/** The largest integer that the form can hold, rounded. */
-export const MAX_VARINT = 2 ** 62;
-
 /** Reads integers and bytes from a part of memory. What would lie behind its end makes {@link Cursor.failed} true, and reads as 0. */
 export class Cursor {
   bytes: Buffer = EMPTY;

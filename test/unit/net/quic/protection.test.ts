@@ -81,7 +81,12 @@ t.test('what was protected is read, and what was changed is not', { skip }, asyn
     t.equal(read.open(9, region, 0, 8, 12), false);
     region.bytes.set(kept);
     t.equal(nextRead.open(9, region, 0, 8, 12), true);
-    t.throws(() => write.seal(1, region, 4000, 4090, 4090), /without a header or a text/);
+    region.bytes.fill(0).write('header');
+    write.seal(7, region, 0, 8, 8);
+    t.equal(read.open(7, region, 0, 8, 8), true, 'a packet of nothing');
+    region.bytes[2]! ^= 1;
+    t.equal(read.open(7, region, 0, 8, 8), false);
+    t.throws(() => write.seal(1, region, 4000, 4000, 4090), /without a header/);
     t.throws(() => write.seal(1, region, 4000, 4010, 4090), /outside of/);
     t.throws(() => read.open(1, region, 0, 10, 5000), /outside of/);
     t.throws(() => read.mask(region, 4090), /outside of/);

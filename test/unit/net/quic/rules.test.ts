@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { whyNoQuic } from '../../../../src/worker/net/openssl/quic-library.js';
+import type { Connection } from '../../../../src/worker/net/quic/connection.js';
+import { Frame, FrameReader } from '../../../../src/worker/net/quic/frame-reader.js';
+import type { Path } from '../../../../src/worker/net/quic/path.js';
+import { APPLICATION, Space } from '../../../../src/worker/net/quic/space.js';
+import { HqEndpoint } from '../../../support/hq-endpoint.js';
+import { frame, QuicClient } from '../../../support/quic-client.js';
+import { waitFor } from '../../../support/wait.js';
+
+const skip = whyNoQuic() !== '' && `no QUIC: ${whyNoQuic()}`;
+
+t.test('what may not be in early data (RFC 9000, 12.5)', async (t) => {
+  const reader = new FrameReader();
+  const read = (bytes: Buffer): unknown => {
+    // Of neither anything is asked before the frame is refused.
+    const [connection, path] = [{ ending: false } as Connection, {} as Path];
+    return reader.read(connection, bytes, 0, bytes.length, new Space(APPLICATION), true, path, '', 0);
+  };
+  const { ACK, ACK_ECN, CRYPTO, NEW_TOKEN, PATH_RESPONSE, RETIRE_CONNECTION_ID, HANDSHAKE_DONE } = Frame;
+  for (const type of [ACK, ACK_ECN, CRYPTO, NEW_TOKEN, PATH_RESPONSE, RETIRE_CONNECTION_ID, HANDSHAKE_DONE]) {
+    t.throws(() => read(Buffer.concat([frame(type), Buffer.alloc(40)])), { code: 0x0a, frame: type });
+  }
+  t.equal(read(frame(Frame.PADDING, Frame.PING)), 3);
+});
+
+async function connected(t: Test): Promise<{ readonly server: HqEndpoint; readonly client: QuicClient }> {
+  const server = new HqEndpoint();
+  const client = await QuicClient.connect(server.port);
+  t.teardown(() => {
+    client.close();
+    server.close();
+  });
+  return { server, client };
+}
+
+/** A datagram by which a client that has lost its connection says so. */
+function reset(token: Buffer, length: number): Buffer {
+  const bytes = randomBytes(length);
+  bytes[0] = 0x40 | (bytes[0]! & 0x3f);
+  token.copy(bytes, length - token.length);
+  return bytes;
+}
+
+t.test('a client that has lost its connection (RFC 9000, 10.3.1)', { skip }, async (t) => {
+  for (const length of [21, 32, 33, 43, 1200]) {
+    const { server, client } = await connected(t);
+    const [token, later] = [randomBytes(16), randomBytes(16)];
+    client.send(APPLICATION, frame(0x18, 1, 1, Buffer.from([8]), randomBytes(8), token));
+    await client.until(() => client.retired.includes(0));
+    client.send(APPLICATION, frame(0x18, 2, 1, Buffer.from([8]), randomBytes(8), later));
+    for (const other of [later, randomBytes(16)]) {
+      client.sendRaw(reset(other, length));
+    }
+    client.sendRaw(reset(token, length).subarray(0, length - 1));
+    client.get(0, '/3');
+    await client.until(() => client.streams.get(0)?.end === true);
+    t.strictSame(server.seen.ends, [], 'by no other token than that of the identifier in use');
+    client.sendRaw(reset(token, length));
+    await waitFor(() => server.seen.ends.length > 0);
+    t.match(server.seen.ends, [{ by: 'reset' }], `${length} bytes`);
+  }
+  const { server, client } = await connected(t);
+  const token = randomBytes(16);
+  client.send(APPLICATION, frame(0x18, 1, 1, Buffer.from([8]), randomBytes(8), token));
+  await client.until(() => client.retired.includes(0));
+  client.sendRaw(Buffer.concat([Buffer.from([0x43]), client.peer, randomBytes(30), token]));
+  await waitFor(() => server.seen.ends.length > 0);
+  t.match(server.seen.ends, [{ by: 'reset' }], 'to an identifier that is known');
+});
+
+t.test('who passes on packets of a client from elsewhere does not take its connection away (RFC 9000, 9.3.3)', { skip }, async (t) => {
+  const { server, client } = await connected(t);
+  const other = createSocket('udp4');
+  t.teardown(() => other.close());
+  other.bind(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = client.socket.address();
+  const connection = server.connections[0]!;
+  client.sendRaw(client.packet(APPLICATION, frame(1)), other);
+  await client.until(() => client.challenges.length > 0);
+  t.pass('the address before is asked');
+  await waitFor(() => connection.remotePort === port);
+  client.get(0, '/300000');
+  await client.until(() => client.streams.get(0)?.end === true);
+  t.equal(client.streams.get(0)!.text.length, 300_000);
+  t.strictSame(server.seen.ends, []);
+});
+
+t.test('a challenge where the client is brings more than the answer', { skip }, async (t) => {
+  const { client } = await connected(t);
+  client.frames.length = 0;
+  client.send(APPLICATION, frame(0x1a, Buffer.alloc(8, 1)));
+  await client.until(() => client.frames.some(({ type }) => type === 0x02 || type === 0x03));
+  await client.until(() => client.responses.length > 0);
+  t.equal(client.responses[0]!.equals(Buffer.alloc(8, 1)), true);
+  client.send(APPLICATION, frame(0x1b, Buffer.alloc(8, 5)));
+  client.get(0, '/3');
+  await client.until(() => client.streams.get(0)?.end === true);
+  t.equal(client.closed, undefined, 'an answer that nobody asked for is left aside');
+});
+
+t.test('a client has as long to answer as it has to speak (RFC 9000, 10.1)', { skip }, async (t) => {
+  const { server, client } = await connected(t);
+  const connection = server.connections[0] as Connection;
+  client.get(0, '/3');
+  await client.until(() => client.streams.get(0)?.end === true);
+  await waitFor(() => connection.recovery.cubic.inFlight === 0);
+  client.acknowledges = false;
+  client.frames.length = 0;
+  // Two are acknowledged at once, with which nothing is asked.
+  client.send(APPLICATION, frame(1));
+  client.send(APPLICATION, frame(1));
+  await client.until(() => client.frames.some(({ type }) => type === 0x02 || type === 0x03));
+  const before = connection.idleAt;
+  const stream = connection.openUnidirectional({ drained() {}, finished() {}, received() {}, wasReset() {}, refused() {}, closed() {} })!;
+  stream.write(Buffer.from('x'), false);
+  await client.until(() => client.streams.get(stream.id)?.text === 'x');
+  const after = connection.idleAt;
+  t.ok(after > before, `${after - before} ms`);
+  stream.write(Buffer.from('y'), false);
+  await client.until(() => client.streams.get(stream.id)?.text === 'xy');
+  t.equal(connection.idleAt, after, 'counted once, from the first packet');
+});
+
+// The ring keeps the process.
+t.teardown(() => process.exit());
