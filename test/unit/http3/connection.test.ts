@@ -24,6 +24,7 @@ const numbers = (...all: number[]): Buffer => {
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const control = (...frames: readonly Buffer[]): Buffer => Buffer.concat([numbers(STREAM.CONTROL), ...frames]);
 const SETTINGS = frame(FRAME.SETTINGS);
+const encoder = (text: string): Buffer => Buffer.concat([numbers(STREAM.ENCODER), hex(text)]);
 
 /** The HTTP/3 half of h3spec, and more: what a client sends on which stream, and the error code that ends the connection. */
 const ERRORS: readonly (readonly [what: string, stream: number, bytes: Buffer, code: number])[] = [
@@ -45,13 +46,27 @@ const ERRORS: readonly (readonly [what: string, stream: number, bytes: Buffer, c
   ['PUSH_PROMISE on the control stream', 2, control(SETTINGS, frame(FRAME.PUSH_PROMISE, '\0')), H3_ERROR.FRAME_UNEXPECTED],
   ['SETTINGS again (7.2.4)', 2, control(SETTINGS, SETTINGS), H3_ERROR.FRAME_UNEXPECTED],
   ['a setting of HTTP/2 (7.2.4.1)', 2, control(frame(FRAME.SETTINGS, numbers(2, 0))), H3_ERROR.SETTINGS_ERROR],
+  ...[0, 3, 4, 5].map(
+    (id) => [`the reserved setting ${id} (11.2.2)`, 2, control(frame(FRAME.SETTINGS, numbers(id, 0))), H3_ERROR.SETTINGS_ERROR] as const,
+  ),
+  ['ENABLE_CONNECT_PROTOCOL of 2', 2, control(frame(FRAME.SETTINGS, numbers(8, 2))), H3_ERROR.SETTINGS_ERROR],
   ['a setting twice', 2, control(frame(FRAME.SETTINGS, numbers(6, 1, 6, 1))), H3_ERROR.SETTINGS_ERROR],
   ['half a setting', 2, control(frame(FRAME.SETTINGS, numbers(6))), H3_ERROR.FRAME_ERROR],
-  ['a frame of HTTP/2 on the control stream', 2, control(SETTINGS, frame(2, 'abcde')), H3_ERROR.FRAME_UNEXPECTED],
+  ...[2, 6, 8, 9].map(
+    (type) =>
+      [`frame ${type} of HTTP/2 on the control stream`, 2, control(SETTINGS, frame(type, 'abcd')), H3_ERROR.FRAME_UNEXPECTED] as const,
+  ),
+  ...[2, 6, 8, 9].map((type) => [`frame ${type} of HTTP/2 on a request`, 0, frame(type, 'abcd'), H3_ERROR.FRAME_UNEXPECTED] as const),
   ['CANCEL_PUSH of nothing', 2, control(SETTINGS, frame(FRAME.CANCEL_PUSH, '\0')), H3_ERROR.ID_ERROR],
   ['MAX_PUSH_ID that falls', 2, control(SETTINGS, frame(13, numbers(5)), frame(13, numbers(4))), H3_ERROR.ID_ERROR],
   ['MAX_PUSH_ID with more', 2, control(SETTINGS, frame(13, numbers(5, 5))), H3_ERROR.FRAME_ERROR],
   ['GOAWAY that rises', 2, control(SETTINGS, frame(7, numbers(4)), frame(7, numbers(8))), H3_ERROR.ID_ERROR],
+  ['GOAWAY of nothing (7.1)', 2, control(SETTINGS, frame(7)), H3_ERROR.FRAME_ERROR],
+  ['GOAWAY with more', 2, control(SETTINGS, frame(7, numbers(4, 4))), H3_ERROR.FRAME_ERROR],
+  ['GOAWAY of half a number', 2, control(SETTINGS, frame(7, '\x40')), H3_ERROR.FRAME_ERROR],
+  ['MAX_PUSH_ID of nothing', 2, control(SETTINGS, frame(13)), H3_ERROR.FRAME_ERROR],
+  ['SETTINGS of half a number', 2, control(frame(FRAME.SETTINGS, '\x40')), H3_ERROR.FRAME_ERROR],
+  ['SETTINGS that are too long to be read', 2, control(frame(FRAME.SETTINGS, 'x'.repeat(5000))), H3_ERROR.EXCESSIVE_LOAD],
   ['PRIORITY_UPDATE of a push', 2, control(SETTINGS, frame(0xf0701, numbers(4))), H3_ERROR.ID_ERROR],
   ['PRIORITY_UPDATE of no request', 2, control(SETTINGS, frame(0xf0700, numbers(2))), H3_ERROR.ID_ERROR],
   ['PRIORITY_UPDATE of nothing', 2, control(SETTINGS, frame(0xf0700)), H3_ERROR.FRAME_ERROR],
@@ -65,6 +80,21 @@ const ERRORS: readonly (readonly [what: string, stream: number, bytes: Buffer, c
     H3_ERROR.QPACK_ENCODER_STREAM_ERROR,
   ],
   ['a count of 0 (RFC 9204, 4.4.3)', 2, Buffer.concat([numbers(STREAM.DECODER), hex('00')]), H3_ERROR.QPACK_DECODER_STREAM_ERROR],
+  ['a count of more than was inserted', 2, Buffer.concat([numbers(STREAM.DECODER), hex('05')]), H3_ERROR.QPACK_DECODER_STREAM_ERROR],
+  [
+    'a number without an end',
+    2,
+    Buffer.concat([numbers(STREAM.DECODER), hex('7fffffffffffffffffffff')]),
+    H3_ERROR.QPACK_DECODER_STREAM_ERROR,
+  ],
+  ['a reference without a count (RFC 9204, 2.2.3)', 0, frame(FRAME.HEADERS, hex('0000 80')), H3_ERROR.QPACK_DECOMPRESSION_FAILED],
+  ['a count beyond twice the table (4.5.1.1)', 0, frame(FRAME.HEADERS, hex('ff0200')), H3_ERROR.QPACK_DECOMPRESSION_FAILED],
+  ['a negative base (4.5.1.2)', 0, frame(FRAME.HEADERS, hex('0382')), H3_ERROR.QPACK_DECOMPRESSION_FAILED],
+  ['half a section', 0, frame(FRAME.HEADERS, hex('00')), H3_ERROR.QPACK_DECOMPRESSION_FAILED],
+  ['a static name that is not there (3.1)', 2, encoder('3fe11f ff24 0162'), H3_ERROR.QPACK_ENCODER_STREAM_ERROR],
+  ['a dynamic name that is not there', 2, encoder('3fe11f 80 0162'), H3_ERROR.QPACK_ENCODER_STREAM_ERROR],
+  ['a duplicate of nothing', 2, encoder('3fe11f 00'), H3_ERROR.QPACK_ENCODER_STREAM_ERROR],
+  ['a field without capacity (3.2.2)', 2, encoder('4161 0162'), H3_ERROR.QPACK_ENCODER_STREAM_ERROR],
   ['an acknowledgement of nothing', 2, Buffer.concat([numbers(STREAM.DECODER), hex('80')]), H3_ERROR.QPACK_DECODER_STREAM_ERROR],
 ];
 

@@ -136,6 +136,17 @@ t.test('requests that are refused', async (t) => {
     ['connection', headers(...good, 'connection: close'), '400', true],
     ['transfer-encoding', headers(...good, 'transfer-encoding: chunked'), '400', true],
     ['te', headers(...good, 'te: gzip'), '400', true],
+    ['te of two kinds', headers(...good, 'te: trailers', 'te: gzip'), '400', true],
+    ['te as it may be', headers(...good, 'te: trailers'), '200', false],
+    ['keep-alive', headers(...good, 'keep-alive: timeout=5'), '400', true],
+    ['proxy-connection', headers(...good, 'proxy-connection: close'), '400', true],
+    ['upgrade', headers(...good, 'upgrade: websocket'), '400', true],
+    [':protocol without CONNECT', headers(...good, ':protocol: websocket'), '400', true],
+    ['a pseudo-header twice, behind a field', headers(...good, 'a: b', ':method: GET'), '400', true],
+    ['two lengths', headers(...good, 'content-length: 0', 'content-length: 0'), '400', false],
+    ['no length', headers(...good, 'content-length: -1'), '400', false],
+    ['a zero byte in a value', headers(...good, 'a: b\0c'), '400', true],
+    ['a space in a name', headers(...good, 'a b: c'), '400', true],
     ['an empty path', headers(...without(':path'), ':path: '), '400', true],
     ['another host', headers(...good, 'host: other'), '400', false],
     ['a length without a body', headers(...good, 'content-length: 5'), '400', true],
@@ -206,9 +217,19 @@ t.test('bodies', async (t) => {
       }
     }
   }
-  const stream = client.open((id += 4)).send(Buffer.concat([post('/'), data('a'), headers(':path: /')]), true);
-  await until(() => stream.resetCode !== undefined);
-  t.equal(stream.resetCode, H3_ERROR.MESSAGE_ERROR, 'a pseudo-header in trailers');
+  for (const line of [
+    ':path: /',
+    ':status: 200',
+    'X-Large: a',
+    'a: b\nc',
+    'connection: close',
+    'transfer-encoding: chunked',
+    'proxy-connection: x',
+  ]) {
+    const stream = client.open((id += 4)).send(Buffer.concat([post('/'), data('a'), headers(line)]), true);
+    await until(() => stream.resetCode !== undefined);
+    t.equal(stream.resetCode, H3_ERROR.MESSAGE_ERROR, `${line} in trailers`);
+  }
   const asked = client.open((id += 4)).send(post('/', 'content-length: 4', 'expect: 100-continue'));
   await until(() => asked.bytes.length > 0);
   t.strictSame(responseOf(asked).interim, ['100']);

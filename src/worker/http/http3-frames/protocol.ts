@@ -46,8 +46,8 @@ export const H3_SETTING = {
   ENABLE_CONNECT_PROTOCOL: 8,
 } as const;
 
-/** Whether a parameter is one that HTTP/2 has and HTTP/3 must not. */
-export const isHttp2Setting = (id: number): boolean => id >= 2 && id <= 5;
+/** Whether a parameter is one of HTTP/2's, or reserved beside them, which HTTP/3 must not have (RFC 9114, 11.2.2). */
+export const isHttp2Setting = (id: number): boolean => id === 0 || (id >= 2 && id <= 5);
 
 /** Types of streams in one direction (RFC 9114, 6.2; RFC 9204, 4.2). */
 export const STREAM = { CONTROL: 0, PUSH: 1, ENCODER: 2, DECODER: 3 } as const;

@@ -6,6 +6,8 @@ import type { QpackTable } from './table.js';
 const NOTHING = Buffer.alloc(0);
 /** The longest instruction. */
 const INSTRUCTION = 10;
+/** The room for instructions at first. */
+const FIRST = 64;
 
 /**
  * Reads what the client's decoder says of our sections (RFC 9204, 4.4). They refer to nothing that was said before, so that it has nothing
@@ -44,7 +46,7 @@ export class DecoderStreamReader {
 /** Gathers what our decoder says to the client's encoder (RFC 9204, 4.4). */
 export class DecoderInstructions {
   readonly #table: QpackTable;
-  #bytes: Buffer = Buffer.alloc(64);
+  #bytes: Buffer = NOTHING;
   #length = 0;
   /** How many insertions the client knows that we know of. */
   #known = 0;
@@ -71,7 +73,7 @@ export class DecoderInstructions {
 
   #put(bits: number, prefix: number, value: number): void {
     if (this.#bytes.length - this.#length < INSTRUCTION) {
-      this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
+      this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST, this.#bytes.length * 2));
     }
     this.#length = putNumber(this.#bytes, this.#length, bits, prefix, value);
   }
