@@ -1,7 +1,10 @@
 /** In place of an identifier. */
 const FREE = -1;
-/** Slots of a table at first; always a power of two. */
+/** Slots of a table that has something; always a power of two. */
 const FIRST_SLOTS = 8;
+/** What tables have before anything is put in, for which they get memory of their own: nobody writes there. */
+const NO_IDS = [FREE];
+const NO_ITEMS = [null];
 
 /**
  * The streams of a connection by their identifiers, or what belongs to them. A Map leaves its memory behind from time to time, with
@@ -12,8 +15,8 @@ export class IdTable<T extends object> {
   /** How many there are. */
   size = 0;
   /** Identifiers, each in the first slot behind its own which was free; {@link FREE}: a free one. */
-  #ids: number[] = new Array<number>(FIRST_SLOTS).fill(FREE);
-  #items: (T | null)[] = new Array<T | null>(FIRST_SLOTS).fill(null);
+  #ids: number[] = NO_IDS;
+  #items: (T | null)[] = NO_ITEMS;
 
   get(id: number): T | undefined {
     return this.#items[this.#find(id)] ?? undefined;
@@ -80,8 +83,9 @@ export class IdTable<T extends object> {
 
   #widen(): void {
     const [ids, items] = [this.#ids, this.#items];
-    this.#ids = new Array<number>(ids.length * 2).fill(FREE);
-    this.#items = new Array<T | null>(ids.length * 2).fill(null);
+    const length = Math.max(FIRST_SLOTS, ids.length * 2);
+    this.#ids = new Array<number>(length).fill(FREE);
+    this.#items = new Array<T | null>(length).fill(null);
     for (let i = 0; i < ids.length; i++) {
       if (ids[i] !== FREE) {
         this.#put(ids[i]!, items[i]!);

@@ -26,8 +26,6 @@ const EXT = {
  * read when they do. What is malformed inside ends a list early: the handshake itself will say what is wrong with it.
  */
 export class ClientHello {
-  /** The message, a character for a byte. */
-  readonly #text: string;
   /** The name in the server name extension, in lower case as sent; undefined when there was none. */
   readonly serverName: string | undefined;
   /** The client speaks TLS 1.3. */
@@ -36,21 +34,22 @@ export class ClientHello {
   readonly wantsStatus: boolean;
   /** Early data follows. */
   readonly earlyData: boolean;
-  readonly #sessionAt: number;
-  readonly #ciphersAt: number;
-  readonly #groupsAt: number;
-  readonly #signaturesAt: number;
-  readonly #sharesAt: number;
-  readonly #identitiesAt: number;
-  readonly #protocolsAt: number;
+  // Lists of the message, a character for a byte. The message itself, of which keys and tickets are most, is not kept.
+  readonly #session: string;
+  readonly #ciphers: string;
+  readonly #groups: string;
+  readonly #signatures: string;
+  readonly #shares: string;
+  readonly #identities: readonly string[];
+  readonly #protocols: string;
 
   /** Takes a whole message; throws {@link Short} when that is not a hello's form. */
   constructor(message: Buffer) {
     const end = message.length;
     let at = 38;
-    this.#sessionAt = at;
+    this.#session = vector(message, at, 1);
     at = after(message, at, 1, end);
-    this.#ciphersAt = at;
+    this.#ciphers = vector(message, at, 2);
     at = after(message, at, 2, end);
     at = after(message, at, 1, end);
     let serverName: string | undefined;
@@ -102,59 +101,44 @@ export class ClientHello {
         at = next;
       }
     }
-    this.#text = latin1(message, 0, end);
     this.serverName = serverName;
     this.tls13 = tls13;
     this.wantsStatus = wantsStatus;
     this.earlyData = earlyData;
-    this.#groupsAt = groupsAt;
-    this.#signaturesAt = signaturesAt;
-    this.#sharesAt = sharesAt;
-    this.#identitiesAt = identitiesAt;
-    this.#protocolsAt = protocolsAt;
+    this.#groups = vector(message, groupsAt, 2);
+    this.#signatures = vector(message, signaturesAt, 2);
+    this.#shares = sharedGroups(vector(message, sharesAt, 2));
+    this.#identities = identitiesAt === 0 ? NONE : sessionIds(vector(message, identitiesAt, 2));
+    this.#protocols = vector(message, protocolsAt, 2);
   }
 
   /** Session id of the message; in TLS 1.3 it says nothing. Empty when there is none. */
   get sessionId(): Buffer {
-    return Buffer.from(this.#vector(this.#sessionAt, 1), 'latin1');
+    return Buffer.from(this.#session, 'latin1');
   }
 
   /** Identities of pre-shared keys that are of the length of a session's id: others are tickets. */
   get identities(): readonly Buffer[] {
-    const all: Buffer[] = [];
-    const list = this.#vector(this.#identitiesAt, 2);
-    for (let at = 0; at + 2 < list.length; ) {
-      const size = pair(list, at);
-      if (size <= MAX_SESSION_ID) {
-        all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1'));
-      }
-      at += 2 + size + 4;
-    }
-    return all;
+    return this.#identities.map((id) => Buffer.from(id, 'latin1'));
   }
 
   get ciphers(): readonly number[] {
-    return pairs(this.#vector(this.#ciphersAt, 2));
+    return pairs(this.#ciphers);
   }
 
   get groups(): readonly number[] {
-    return pairs(this.#vector(this.#groupsAt, 2));
+    return pairs(this.#groups);
   }
 
   /** Groups for which the client sent a key right away. */
   get keyShares(): readonly number[] {
-    const groups: number[] = [];
-    const list = this.#vector(this.#sharesAt, 2);
-    for (let at = 0; at + 4 <= list.length; at += 4 + pair(list, at + 2)) {
-      groups.push(pair(list, at));
-    }
-    return groups;
+    return pairs(this.#shares);
   }
 
   /** Names of protocols that the client speaks (ALPN). */
   get protocols(): readonly string[] {
     const names: string[] = [];
-    const list = this.#vector(this.#protocolsAt, 2);
+    const list = this.#protocols;
     for (let at = 0; at < list.length; ) {
       const size = list.charCodeAt(at);
       names.push(list.slice(at + 1, at + 1 + size));
@@ -164,17 +148,42 @@ export class ClientHello {
   }
 
   get signatureAlgorithms(): readonly number[] {
-    return pairs(this.#vector(this.#signaturesAt, 2));
+    return pairs(this.#signatures);
   }
+}
 
-  /** What stands there under a length of `size` bytes; nothing at 0. */
-  #vector(at: number, size: number): string {
-    if (at === 0) {
-      return '';
-    }
-    const length = size === 1 ? this.#text.charCodeAt(at) : pair(this.#text, at);
-    return this.#text.slice(at + size, at + size + length);
+const NONE: readonly string[] = [];
+
+/** What stands there under a length of `size` bytes, as far as it came; nothing at 0. */
+function vector(message: Buffer, at: number, size: number): string {
+  if (at === 0 || at + size > message.length) {
+    return '';
   }
+  const length = size === 1 ? message[at]! : (message[at]! << 8) | message[at + 1]!;
+  return latin1(message, at + size, Math.min(message.length, at + size + length));
+}
+
+/** The numbers of the groups in a list of keys. */
+function sharedGroups(list: string): string {
+  let groups = '';
+  for (let at = 0; at + 4 <= list.length; at += 4 + pair(list, at + 2)) {
+    groups += String.fromCharCode(list.charCodeAt(at), list.charCodeAt(at + 1));
+  }
+  return groups;
+}
+
+/** Those of a list of pre-shared keys' identities that may name sessions. */
+function sessionIds(list: string): readonly string[] {
+  const all: string[] = [];
+  for (let at = 0; at + 2 < list.length; ) {
+    const size = pair(list, at);
+    if (size <= MAX_SESSION_ID) {
+      // A copy, since a part would keep all of the list.
+      all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1').toString('latin1'));
+    }
+    at += 2 + size + 4;
+  }
+  return all;
 }
 
 /** The bytes end before the message does. */
