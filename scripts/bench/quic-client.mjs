@@ -601,6 +601,8 @@ export function makeClient(sources, socket, options) {
     await new Promise((done) => {
       connection.settled = done;
     });
+    // Nothing more is said by TLS, and there are many of these.
+    connection.tls.free();
   }
 
   /** Latencies so far, in microseconds. */

@@ -13,4 +13,5 @@ testDrills([
   'http2-backends',
   'http2-backend-floods',
   'own-bytes',
+  'idle-quic',
 ]);
