@@ -1,10 +1,9 @@
-// Measures what it costs to have more of something: one request with ten locations beside five thousand, and the like, of one
-// server under one load, in turn. Then what idle connections take, and how long a large configuration is read. Growth is CPU time with
-// much over CPU time with little. starts.mjs has starts and memory at rest.
+// Measures what it costs to have more of something: one request with ten locations beside five thousand, and the like, of sluice and of
+// nginx under one load, in turn. Then what a new worker's first requests cost more than later ones, and what idle connections take.
+// Growth is CPU time with much over CPU time with little. starts.mjs has starts and memory at rest, checks.mjs what `-t` takes.
 //
 //   node scripts/bench/growth.mjs [ROW ...] [--rounds N] [--seconds S] [--nginx PATH] [--connections N]
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
 import { cpuOf, memoryOf, treeOf } from './measure.mjs';
@@ -22,6 +21,8 @@ const { values: options, positionals } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
+/** V8 compiles a worker's code until then. */
+const WARM_REQUESTS = 200_000;
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i)).join('\n');
 
 /** `make` gives the parts of a configuration that holds so many; the request asks for one in the middle. `goal`: 1.2 if absent. */
@@ -67,7 +68,7 @@ const rows = {
     }),
   },
 };
-const extras = { idle, largeConfiguration };
+const extras = { first, idle };
 
 const unknown = positionals.filter((name) => !(name in rows || name in extras));
 if (unknown.length > 0) {
@@ -91,15 +92,15 @@ for (const [name, measure] of Object.entries(extras)) {
 }
 process.exit(0);
 
-async function launch(row, backend) {
+async function launch(row, backend, command = sluice) {
   const dir = `${work}/${launched++}`;
   mkdirSync(dir);
   const port = await freePort();
-  const refusal = prepare(sluice, dir, configuration({ dir, docs: work, port, row, backend }));
+  const refusal = prepare(command, dir, configuration({ dir, docs: work, port, row, backend }));
   if (refusal !== undefined) {
     throw new Error(refusal);
   }
-  return { dir, port, pid: await start(sluice, dir) };
+  return { dir, port, pid: await start(command, dir) };
 }
 
 async function growth(name, row) {
@@ -108,36 +109,79 @@ async function growth(name, row) {
     return;
   }
   const backend = row.backend ? await startBackend(nginx, `${work}/backend-${name}`) : undefined;
+  const servers = Object.entries({ sluice, ...(nginx === undefined ? {} : { nginx }) });
   const contenders = [];
   for (const size of row.sizes) {
     const made = row.make(size);
     const script = `${work}/${name}-${size}.lua`;
     writeScript(script, made);
-    contenders.push({ size, made, script, measured: /** @type {number[]} */ ([]), ...(await launch(made, backend)) });
-  }
-  for (const each of contenders) {
-    for (let requests = 0, spent = 0; requests < 40_000 && spent < 6; spent++) {
-      requests += (await load({ script: each.script, port: each.port, row: each.made, seconds: 1 })).requests;
+    for (const [server, command] of servers) {
+      contenders.push({ server, made, script, measured: /** @type {number[]} */ ([]), ...(await launch(made, backend, command)) });
     }
   }
+  for (const each of contenders) {
+    await warm(each, each.server === 'nginx' ? 1 : 8);
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const { pid, script, port, made, measured } of contenders) {
-      const before = cpuOf(pid);
-      const { requests, refused, broken } = await load({ script, port, row: made, seconds });
-      if (refused > 0 || broken > 0) {
-        throw new Error(`${name}: ${refused} requests were refused and ${broken} broken`);
-      }
-      measured.push((cpuOf(pid) - before) / requests);
+    for (const each of contenders) {
+      each.measured.push((await loaded(each)).cpu);
     }
   }
   for (const { pid } of contenders) {
     await stop(pid);
   }
-  const [few, many] = contenders.map(({ measured }) => measured.sort((a, b) => a - b)[Math.floor(measured.length / 2)]);
-  const of = row.sizes.join(' to ');
-  console.log(
-    `${name}, ${of}: ${few.toFixed(2)} to ${many.toFixed(2)} us of CPU a request, ${(many / few).toFixed(2)} times (at most ${row.goal ?? 1.2})`,
-  );
+  const texts = servers.map(([server]) => {
+    const [few, many] = contenders.filter((each) => each.server === server).map(({ measured }) => median(measured));
+    return `${server} ${few.toFixed(2)} to ${many.toFixed(2)} us of CPU a request, ${(many / few).toFixed(2)} times`;
+  });
+  console.log(`${name}, ${row.sizes.join(' to ')}: ${texts.join('; ')} (at most ${row.goal ?? 1.2})`);
+}
+
+/** Loads a server until V8 has compiled its code, or for so many seconds. */
+async function warm({ script, port, made }, most) {
+  for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < most; spent++) {
+    requests += (await load({ script, port, row: made, seconds: 1 })).requests;
+  }
+}
+
+/** One round: microseconds of CPU a request, and how many there were. */
+async function loaded({ pid, script, port, made }) {
+  const before = cpuOf(pid);
+  const { requests, refused, broken } = await load({ script, port, row: made, seconds });
+  if (refused > 0 || broken > 0) {
+    throw new Error(`${refused} requests were refused and ${broken} broken`);
+  }
+  return { cpu: (cpuOf(pid) - before) / requests, requests };
+}
+
+/** What the first 200,000 requests of a new worker cost beside those that come after 400,000 more, the median of the rounds. */
+async function first() {
+  const made = { server: 'location / { return 200 ok; }', paths: ['/'] };
+  const script = `${work}/first.lua`;
+  writeScript(script, made);
+  const ratios = [];
+  for (let round = 0; round < rounds; round++) {
+    const target = { script, made, ...(await launch(made)) };
+    const many = async () => {
+      const before = cpuOf(target.pid);
+      let requests = 0;
+      while (requests < WARM_REQUESTS) {
+        requests += (await loaded(target)).requests;
+      }
+      return (cpuOf(target.pid) - before) / requests;
+    };
+    const atFirst = await many();
+    await many();
+    await many();
+    ratios.push(atFirst / (await many()));
+    await stop(target.pid);
+  }
+  console.log(`first ${WARM_REQUESTS} requests of a worker: ${median(ratios).toFixed(2)} times the CPU of later ones (at most 1.1)`);
+}
+
+/** @param {number[]} values */
+function median(values) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 /** Memory of a worker for each connection that has had one answer and waits for its next request. */
@@ -172,31 +216,4 @@ async function idle() {
     socket.destroy();
   }
   await stop(server.pid);
-}
-
-/** CPU time of `-t` for a configuration of five megabytes. */
-async function largeConfiguration() {
-  const dir = `${work}/large`;
-  mkdirSync(`${dir}/logs`, { recursive: true });
-  const servers = times(
-    2400,
-    (i) => `server { listen 127.0.0.1:8080; server_name name${i}.example.com www.name${i}.example.com; root /srv/www/name${i};
-  ${times(20, (k) => `location /folder${k}/ { expires 1d; add_header X-Folder "folder ${k} of ${i}"; try_files $uri /index.html; }`)} }`,
-  );
-  const text = `pid ${dir}/pid; error_log ${dir}/error.log; events {} http { access_log off; server_names_hash_max_size 65536;\n${servers}\n}`;
-  writeFileSync(`${dir}/server.conf`, text);
-  const [file, ...args] = sluice;
-  const used = childSeconds(file, [...args, '-t', '-p', `${dir}/`, '-c', 'server.conf']);
-  console.log(`-t of ${(text.length / 1024 / 1024).toFixed(1)} MB: ${used.toFixed(2)} s of CPU (at most 2)`);
-}
-
-function childSeconds(file, args) {
-  const { status, stdout } = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>&1; } 2>&1', 'bash', file, ...args], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) {
-    throw new Error(`${args.join(' ')} failed`);
-  }
-  const [user, system] = stdout.trim().split(' ').map(Number);
-  return user + system;
 }

@@ -9,7 +9,8 @@
 // `workers`: how many there are, on all cores, where one on the first core is not the matter. `neighbour`: clients come one after another
 // while a worker is busy.
 // `expect` names what the answer must have (status 200 unless told). `goal` is the ratio of CPU time to nginx's that docs/performance.md
-// aims at. `only`: what stands in the configuration of one server in place of the row's. `prepare` writes files.
+// aims at; `slowest`: the ratio of what the slowest hundredth of requests waits. `only`: what stands in the configuration of one server in
+// place of the row's. `prepare` writes files.
 // `http3`: how many connections of HTTP/3 there are, and requests at a time on each; `each`: one request a connection; `idle`: in place of
 // time, the memory of so many connections on which nothing moves.
 // `seconds`: a round takes at least so long.
@@ -79,6 +80,7 @@ export const rows = [
     name: 'return200',
     what: 'return 200',
     goal: 1,
+    slowest: 1.1,
     server: 'location / { return 200 ok; }',
     caddy: 'respond ok',
     haproxy: 'http-request return status 200 content-type text/plain string ok',

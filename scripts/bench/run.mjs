@@ -295,4 +295,16 @@ function printRow(row, /** @type {{ servers: any, missing?: any }} */ { servers:
     ...cells(({ memory }) => memory.toFixed(1)),
   ];
   console.log(`| ${line.join(' | ')} |`);
+  printSlowest(row, measured);
+}
+
+/** How long the slowest hundredth of requests waits beside nginx's, where the row has a goal for it. */
+function printSlowest(row, measured) {
+  if (row.slowest === undefined || measured.nginx === undefined) {
+    return;
+  }
+  for (const name of names.filter((each) => each !== 'nginx' && measured[each] !== undefined)) {
+    const ratio = (measured[name].p99 / measured.nginx.p99).toFixed(2);
+    console.log(`  ${row.name}: the slowest hundredth waits ${ratio} times as long as nginx's with ${name} (at most ${row.slowest})`);
+  }
 }

@@ -104,32 +104,47 @@ function loadAll(targets, script, duration) {
   return Promise.all(targets.map(({ port }) => load({ script, port, row, seconds: duration })));
 }
 
-/** A thousand keys beside so many that the zone cannot hold them. */
+/** A thousand keys beside so many that the zone cannot hold them, of each server. */
 async function distinctKeys() {
-  const server = await launch(1, LIMITS, 'sluice');
-  const contender = { server: 'sluice', workers: 1, targets: [server] };
   const few = keyScript('few', 1000);
   const many = keyScript('many', manyKeys);
-  await warmUp(contender, few);
-  const before = memoryOf(server.pid);
-  let requests = 0;
-  while (requests < manyKeys) {
-    for (const { requests: more } of await loadAll(contender.targets, many, 5)) {
-      requests += more;
+  const contenders = [];
+  for (const server of Object.keys(commands(options.nginx)).reverse()) {
+    const target = await launch(1, LIMITS, server);
+    const contender = { server, workers: 1, targets: [target], few: /** @type {any[]} */ ([]), many: /** @type {any[]} */ ([]) };
+    contenders.push(contender);
+    await warmUp(contender, few);
+    const before = memoryOf(target.pid);
+    let requests = 0;
+    while (requests < manyKeys) {
+      for (const { requests: more } of await loadAll(contender.targets, many, 5)) {
+        requests += more;
+      }
+    }
+    console.log(
+      `${server.padEnd(6)} after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(target.pid).toFixed(1)} MB` +
+        (server === 'sluice' ? `, files ${files()}` : ''),
+    );
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const each of contenders) {
+      each.few.push(await measure(each, few));
+    }
+    for (const each of contenders) {
+      each.many.push(await measure(each, many));
     }
   }
-  console.log(
-    `after ${requests} requests of as many keys: memory ${before.toFixed(1)} to ${memoryOf(server.pid).toFixed(1)} MB, files ${files()}`,
-  );
-  const measured = { few: /** @type {any[]} */ ([]), many: /** @type {any[]} */ ([]) };
-  for (let round = 0; round < rounds; round++) {
-    measured.few.push(await measure(contender, few));
-    measured.many.push(await measure(contender, many));
+  for (const each of contenders) {
+    const server = each.server.padEnd(6);
+    console.log(`${server} 1000 keys:     ${line(each.few)}`);
+    console.log(`${server} ${manyKeys} keys:  ${line(each.many)}`);
+    console.log(`${server} many to few:   ${(median(each.many, 'cpu') / median(each.few, 'cpu')).toFixed(2)} (at most 1.2)`);
+    await stop(each.targets[0].pid);
   }
-  console.log(`1000 keys:     ${line(measured.few)}`);
-  console.log(`${manyKeys} keys:  ${line(measured.many)}`);
-  console.log(`many to few:   ${(median(measured.many, 'cpu') / median(measured.few, 'cpu')).toFixed(2)} (at most 1.2)`);
-  await stop(server.pid);
+  const [ours, nginx] = contenders;
+  if (nginx !== undefined) {
+    console.log(`many keys, of nginx: ${(median(ours.many, 'cpu') / median(nginx.many, 'cpu')).toFixed(2)} (at most 1.2)`);
+  }
 }
 
 async function launch(workers, location, server) {

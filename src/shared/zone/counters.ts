@@ -80,9 +80,9 @@ export interface WorkerTotals extends Totals {
  * numbers: so nothing is counted twice, and a row that was lost comes back with the next flush.
  *
  * The rule for readers: `totals` and `perWorker` first write this worker's own numbers, so a reader never misses its own request;
- * those of other workers are at most FLUSH_MS and a tick of theirs old. `settle` waits for that time, after which
- * everything that happened before the call is in. A variable cannot wait: where one is in use, what connections are doing is
- * published at once, before the client can see it (see `publishAtOnce`).
+ * those of other workers are at most FLUSH_MS and a tick of theirs old, and their meters a little older where there are hundreds.
+ * `settle` and `settleMeters` wait for that time, after which everything that happened before the call is in. A variable cannot wait: where
+ * one is in use, what connections are doing is published at once, before the client can see it (see `publishAtOnce`).
  */
 export class Counters implements ZoneJob {
   /** What is counted by name. */
@@ -137,6 +137,12 @@ export class Counters implements ZoneJob {
     return () => clearTimeout(timer);
   }
 
+  /** The same for meters, too. */
+  settleMeters(workers: number, then: () => void): () => void {
+    const timer = setTimer(then, workers > 1 ? SETTLE_MS + this.meters.longestPause : 0);
+    return () => clearTimeout(timer);
+  }
+
   /** The numbers of all workers, this one's present ones included. */
   perWorker(): WorkerTotals[] {
     this.flush();
@@ -176,20 +182,27 @@ export class Counters implements ZoneJob {
 
   /** Writes this worker's numbers now. */
   flush(): void {
-    if (this.#source !== NOTHING && this.#sql.now(this.#writeNow)) {
+    if (this.#source !== NOTHING && this.#sql.now(this.#writeAll)) {
       this.meters.written();
     }
   }
 
   work(): void {
+    this.#publishAll(false);
+  }
+
+  #publishAll(all: boolean): void {
     this.#write.run(...this.#present());
-    this.meters.work();
+    this.meters.work(all);
   }
 
   after(): void {
     this.meters.written();
     this.#armed = false;
     this.#flushed = monotonicMs();
+    if (this.meters.waits) {
+      this.#arm();
+    }
   }
 
   // Costs one comparison while a flush is due anyway.
@@ -230,6 +243,8 @@ export class Counters implements ZoneJob {
   }
 
   readonly #writeNow = (): void => this.work();
+
+  readonly #writeAll = (): void => this.#publishAll(true);
 
   #present(): number[] {
     const { accepted, handled, requests, active, reading, writing, waiting, statusClasses } = this.#source;

@@ -13,6 +13,14 @@ const OTHERS = '(others)';
 /** How many rows of meters that no living worker has are kept: those that changed last. */
 const MAX_KEPT = 4096;
 
+/** So many meters are published with each flush. More of them come together less often: milliseconds for each one more, and at most. */
+const EACH_FLUSH = 64;
+const PAUSE_EACH = 0.25;
+const PAUSE_MOST = 500;
+
+/** How long (milliseconds) after the last publication so many meters are published again: a row takes some microseconds. */
+const pauseOf = (meters: number): number => Math.min(PAUSE_MOST, Math.max(0, meters - EACH_FLUSH) * PAUSE_EACH);
+
 /** The statuses of a meter that has seen none. */
 const NO_CODES: Float64Array = new Float64Array(0);
 
@@ -98,6 +106,10 @@ export class Meters {
   /** Meters that have changed since they were published. */
   #waiting: Meter[] = [];
   #epoch: number;
+  /** When meters were published last, in milliseconds of the monotonic clock. */
+  #published = Number.NEGATIVE_INFINITY;
+  /** The transaction at hand publishes them. */
+  #writes = false;
 
   /** `arm` is called when there is something to publish. */
   constructor(sql: Sql, worker: number, arm: () => void) {
@@ -145,14 +157,30 @@ export class Meters {
     this.#arm();
   }
 
-  /** Writes what has changed. For inside a transaction. */
-  work(): void {
+  /** Some have changed and are not published. */
+  get waits(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** How long (milliseconds) the meters of a worker with this configuration may wait to be published, beside a flush. */
+  get longestPause(): number {
+    let meters = 0;
+    for (const known of this.#known.values()) {
+      meters += known.size;
+    }
+    return pauseOf(meters);
+  }
+
+  /** Writes what has changed; what is much waits for a while unless `all` is to be written. For inside a transaction. */
+  work(all: boolean): void {
     const { epoch } = this.#sql;
-    const waiting = epoch === this.#epoch ? this.#waiting : [...this.#known.values()].flatMap((known) => [...known.values()]);
-    if (waiting.length === 0) {
+    const anew = epoch !== this.#epoch;
+    const waiting = anew ? [...this.#known.values()].flatMap((known) => [...known.values()]) : this.#waiting;
+    const now = monotonicMs();
+    this.#writes = all || anew || now - this.#published >= pauseOf(waiting.length);
+    if (!this.#writes) {
       return;
     }
-    const now = monotonicMs();
     for (const { kind, name, values, codesSeen } of waiting) {
       this.#write.run(kind.id, name, this.#worker, now, bytesOf(values), codesSeen);
     }
@@ -160,11 +188,15 @@ export class Meters {
 
   /** The transaction is over. */
   written(): void {
+    if (!this.#writes) {
+      return;
+    }
     this.#epoch = this.#sql.epoch;
     const waiting = this.#waiting;
     if (waiting.length === 0) {
       return;
     }
+    this.#published = monotonicMs();
     this.#waiting = [];
     for (let i = 0; i < waiting.length; i++) {
       waiting[i]!.written();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { PEER, peerKind } from '../../../src/shared/zone/meter-kinds.js';
 import type { ZonePlan } from '../../../src/shared/zone/plan.js';
 import { SqliteZoneStore } from '../../../src/shared/zone/store.js';
 import { ZoneSet } from '../../../src/shared/zone/zone-set.js';
@@ -122,6 +123,33 @@ t.test('a variable shows the present numbers of its own worker, and those of oth
   workers[1]!.source.serve(200);
   await waitFor(() => counters.current('active') === 21);
   t.equal(counters.current('writing'), 0);
+});
+
+t.test('hundreds of meters are published together after a while, and none is missed', async (t) => {
+  const { workers } = service(t, [11, 12]);
+  const [writer, reader] = workers as [(typeof workers)[0], (typeof workers)[0]];
+  const meters = Array.from({ length: 300 }, (_, i) => writer.counters.meters.meter(peerKind, `peer${i}`));
+  // The reader has the same configuration.
+  for (const { kind, name } of meters) {
+    reader.counters.meters.meter(kind, name);
+  }
+  const countAll = (): void => {
+    for (const meter of meters) {
+      meter.count(PEER.requests);
+    }
+  };
+  const sum = (): number =>
+    [...reader.counters.meters.read(peerKind).values()].reduce((total, { values }) => total + values[PEER.requests]!, 0);
+  for (let round = 1; round <= 4; round++) {
+    countAll();
+    await waitFor(() => sum() === 300 * round);
+  }
+  t.ok(reader.counters.meters.longestPause > 0, 'for which a reader waits');
+  await new Promise<void>((resolve) => reader.counters.settleMeters(2, resolve));
+  t.equal(sum(), 1200, 'none is counted twice');
+  countAll();
+  writer.counters.flush();
+  t.equal(sum(), 1500, 'whoever reads its own has them at once');
 });
 
 // Somebody who holds a zone may lose its processor for a moment.

@@ -67,7 +67,7 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
       tell();
       return;
     }
-    const giveUp = env.zones.counters.settle(env.workers, tell);
+    const giveUp = env.zones.counters.settleMeters(env.workers, tell);
     r.onFinish(giveUp);
   };
   return (r) => {

@@ -44,7 +44,7 @@ export function serveDashboard({ write, outline }: DashboardOptions, source: Sta
       return r.uri.endsWith('/') ? sendPage(r, page) : toFolder(r);
     }
     if (path === 'state') {
-      const giveUp = source.env.zones.counters.settle(source.env.workers, () =>
+      const giveUp = source.env.zones.counters.settleMeters(source.env.workers, () =>
         r.resume(sendJson(r, stateText(source, { write, config: outline !== undefined }))),
       );
       r.onFinish(giveUp);

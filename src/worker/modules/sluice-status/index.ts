@@ -28,7 +28,7 @@ function show(r: Request, env: WorkerEnv): Result {
   if (broken !== 0) {
     return broken;
   }
-  const giveUp = env.zones.counters.settle(env.workers, () => {
+  const giveUp = env.zones.counters.settleMeters(env.workers, () => {
     const source = { http: r.http, env };
     const format = acceptedFormat(r.args, r.header('accept') ?? '');
     r.out.contentType = MEDIA_TYPES[format];
