@@ -139,7 +139,7 @@ export class Counters implements ZoneJob {
 
   /** The same for meters, too. */
   settleMeters(workers: number, then: () => void): () => void {
-    const timer = setTimer(then, workers > 1 ? SETTLE_MS + this.meters.longestPause : 0);
+    const timer = setTimer(then, workers > 1 ? SETTLE_MS * this.meters.flushes : 0);
     return () => clearTimeout(timer);
   }
 

@@ -13,13 +13,12 @@ const OTHERS = '(others)';
 /** How many rows of meters that no living worker has are kept: those that changed last. */
 const MAX_KEPT = 4096;
 
-/** So many meters are published with each flush. More of them come together less often: milliseconds for each one more, and at most. */
+/**
+ * So many meters are published with each flush, those first that have waited longest: a row takes five microseconds. Where there are more
+ * meters, each flush has its share of them, so that none waits for more flushes than that.
+ */
 const EACH_FLUSH = 64;
-const PAUSE_EACH = 0.25;
-const PAUSE_MOST = 500;
-
-/** How long (milliseconds) after the last publication so many meters are published again: a row takes some microseconds. */
-const pauseOf = (meters: number): number => Math.min(PAUSE_MOST, Math.max(0, meters - EACH_FLUSH) * PAUSE_EACH);
+const MOST_FLUSHES = 16;
 
 /** The statuses of a meter that has seen none. */
 const NO_CODES: Float64Array = new Float64Array(0);
@@ -104,12 +103,12 @@ export class Meters {
   readonly #known = new Map<string, Map<string, Meter>>();
   readonly #arm: () => void;
   /** Meters that have changed since they were published. */
-  #waiting: Meter[] = [];
+  readonly #waiting: Meter[] = [];
   #epoch: number;
-  /** When meters were published last, in milliseconds of the monotonic clock. */
-  #published = Number.NEGATIVE_INFINITY;
-  /** The transaction at hand publishes them. */
-  #writes = false;
+  /** How many meters there are. */
+  #count = 0;
+  /** How many of those that wait the transaction at hand publishes. */
+  #writes = 0;
 
   /** `arm` is called when there is something to publish. */
   constructor(sql: Sql, worker: number, arm: () => void) {
@@ -132,6 +131,7 @@ export class Meters {
     let meter = known.get(given);
     if (meter === undefined) {
       known.set(given, (meter = new Meter(kind, given, this)));
+      this.#count++;
     }
     return meter;
   }
@@ -162,25 +162,22 @@ export class Meters {
     return this.#waiting.length > 0;
   }
 
-  /** How long (milliseconds) the meters of a worker with this configuration may wait to be published, beside a flush. */
-  get longestPause(): number {
-    let meters = 0;
-    for (const known of this.#known.values()) {
-      meters += known.size;
-    }
-    return pauseOf(meters);
+  get #share(): number {
+    return Math.max(EACH_FLUSH, Math.ceil(this.#count / MOST_FLUSHES));
   }
 
-  /** Writes what has changed; what is much waits for a while unless `all` is to be written. For inside a transaction. */
+  /** How many flushes it takes to publish all meters of a worker with this configuration. */
+  get flushes(): number {
+    return Math.max(1, Math.ceil(this.#count / this.#share));
+  }
+
+  /** Writes what has changed: `all` of it, or a share. For inside a transaction. */
   work(all: boolean): void {
     const { epoch } = this.#sql;
     const anew = epoch !== this.#epoch;
-    const waiting = anew ? [...this.#known.values()].flatMap((known) => [...known.values()]) : this.#waiting;
+    this.#writes = all || anew ? this.#waiting.length : Math.min(this.#share, this.#waiting.length);
+    const waiting = anew ? [...this.#known.values()].flatMap((known) => [...known.values()]) : this.#waiting.slice(0, this.#writes);
     const now = monotonicMs();
-    this.#writes = all || anew || now - this.#published >= pauseOf(waiting.length);
-    if (!this.#writes) {
-      return;
-    }
     for (const { kind, name, values, codesSeen } of waiting) {
       this.#write.run(kind.id, name, this.#worker, now, bytesOf(values), codesSeen);
     }
@@ -188,18 +185,11 @@ export class Meters {
 
   /** The transaction is over. */
   written(): void {
-    if (!this.#writes) {
-      return;
-    }
     this.#epoch = this.#sql.epoch;
-    const waiting = this.#waiting;
-    if (waiting.length === 0) {
-      return;
-    }
-    this.#published = monotonicMs();
-    this.#waiting = [];
-    for (let i = 0; i < waiting.length; i++) {
-      waiting[i]!.written();
+    const written = this.#waiting.splice(0, this.#writes);
+    this.#writes = 0;
+    for (let i = 0; i < written.length; i++) {
+      written[i]!.written();
     }
   }
 

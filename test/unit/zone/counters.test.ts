@@ -125,7 +125,7 @@ t.test('a variable shows the present numbers of its own worker, and those of oth
   t.equal(counters.current('writing'), 0);
 });
 
-t.test('hundreds of meters are published together after a while, and none is missed', async (t) => {
+t.test('hundreds of meters are published a share at a time, and none is missed', async (t) => {
   const { workers } = service(t, [11, 12]);
   const [writer, reader] = workers as [(typeof workers)[0], (typeof workers)[0]];
   const meters = Array.from({ length: 300 }, (_, i) => writer.counters.meters.meter(peerKind, `peer${i}`));
@@ -144,7 +144,7 @@ t.test('hundreds of meters are published together after a while, and none is mis
     countAll();
     await waitFor(() => sum() === 300 * round);
   }
-  t.ok(reader.counters.meters.longestPause > 0, 'for which a reader waits');
+  t.equal(reader.counters.meters.flushes, 5, 'for which a reader waits');
   await new Promise<void>((resolve) => reader.counters.settleMeters(2, resolve));
   t.equal(sum(), 1200, 'none is counted twice');
   countAll();
