@@ -57,6 +57,14 @@ export const configRules: readonly ConfigRule[] = [
     },
   },
   {
+    name: 'a zone that machines share',
+    told: '## What sluice adds',
+    when: ({ ours, theirs }) => {
+      const directive = /^invalid number of arguments in "(limit_(?:req|conn)_zone)"/.exec(theirs)?.[0];
+      return directive !== undefined && !ours.startsWith(directive);
+    },
+  },
+  {
     name: 'sizes of hash tables',
     told: 'the hash tables of sluice size themselves',
     when: ({ theirs }) => /^could not build \w+, you should increase/.test(theirs),

@@ -146,6 +146,6 @@ t.test('a store that starts anew learns what is held', { skip }, async (t) => {
 
 t.test('messages', { skip: againstNginx }, async (t) => {
   const message = (zone: string) => configMessage(t, serverConf('', zone));
-  t.match(await message('limit_conn_zone $uri zone=a:1m synchro;'), 'invalid parameter "synchro"');
+  t.match(await message('limit_conn_zone $uri zone=a:1m synchro;'), 'invalid number of arguments in "limit_conn_zone" directive');
   t.equal(await message('limit_conn_zone $uri zone=a:1m sync;'), undefined);
 });

@@ -200,6 +200,7 @@ t.test('messages', async (t) => {
   for (const [http, server, expected] of [
     ['limit_conn_zone $uri zone=one:1m', 'limit_conn one 65535', undefined],
     ['limit_conn_zone $uri one:1m', '', 'invalid parameter "one:1m" in %%FILE%%:7'],
+    ['limit_conn_zone $nothing one:1m x', '', 'invalid number of arguments in "limit_conn_zone" directive in %%FILE%%:7'],
     ['limit_conn_zone $uri zone=one', '', 'invalid zone size "zone=one" in %%FILE%%:7'],
     ['limit_conn_zone $uri zone=one:32767', '', 'zone "zone=one:32767" is too small in %%FILE%%:7'],
     ['limit_conn_zone $uri zone=:1m', '', '"limit_conn_zone" must have "zone" parameter in %%FILE%%:7'],

@@ -199,6 +199,7 @@ t.test('messages', async (t) => {
     ['limit_req_zone $uri zone=one:1m rate=1r/s', 'limit_req zone=one burst=3 delay=1', undefined],
     ['limit_req_zone $uri zone=one:1m', '', 'invalid number of arguments in "limit_req_zone" directive in %%FILE%%:7'],
     ['limit_req_zone $uri zone=one rate=1r/s', '', 'invalid zone size "zone=one" in %%FILE%%:7'],
+    ['limit_req_zone $nothing zone=one rate=x y', '', 'invalid number of arguments in "limit_req_zone" directive in %%FILE%%:7'],
     ['limit_req_zone $uri zone=one:x rate=1r/s', '', 'invalid zone size "zone=one:x" in %%FILE%%:7'],
     ['limit_req_zone $uri zone=one:31k rate=1r/s', '', 'zone "zone=one:31k" is too small in %%FILE%%:7'],
     ['limit_req_zone $uri zone=:1m rate=1r/s', '', '"limit_req_zone" must have "zone" parameter in %%FILE%%:7'],

@@ -189,7 +189,8 @@ export function finishCache(conf: Settings, parent: Readonly<Settings> | undefin
 export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>, ctx: LinkContext<Request>, place: MergeContext): void {
   const target = conf.cachePurgeTarget;
   const choice = target?.choice ?? conf.cache;
-  if (choice === null) {
+  // What stands in `http` counts where a server takes it over.
+  if (choice === null || place.context === In.HTTP) {
     return;
   }
   const pos = mergeErrorPos(place.block);
@@ -200,7 +201,7 @@ export function linkCache(family: CacheFamily, conf: Readonly<CacheLinkSettings>
     ctx.fail(`"${family}_cache_purge" directive is incompatible with "${family}_pass"`);
   }
   const keyless = conf.cacheKey === undefined && family !== 'proxy' && target === undefined;
-  if (keyless && place.context !== In.HTTP) {
+  if (keyless) {
     ctx.warn(`no "${family}_cache_key" for "${family}_cache"`, pos);
   }
 }

@@ -109,8 +109,8 @@ const scope = defineScope<Settings>({
     override_charset: { in: ANYWHERE | In.LOCATION_IF, args: 'flag', set: flag('override') },
     charset_types: { in: ANYWHERE, args: { min: 1 }, set: contentTypes(['text/html']) },
   },
-  link(conf, ctx, { block }) {
-    if (conf.charset === 'off' || conf.source === 'off') {
+  link(conf, ctx, { block, context }) {
+    if (context === In.HTTP || conf.charset === 'off' || conf.source === 'off') {
       return;
     }
     const [from, to] = [conf.source.constant, conf.charset.constant];

@@ -1,6 +1,7 @@
 import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
+import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
 import { accepted, bits, buffers, flag, int, msec, offset, oneOf, predicates, size } from '../../../shared/config/slots.js';
@@ -46,9 +47,10 @@ const head = defineScope<HeadConf>({
     max_headers: { in: HTTP_SERVER, args: 1, set: int('maxHeaders') },
   },
   // nginx: the same check in ngx_http_core_merge_srv_conf.
-  link(conf, ctx, { block }) {
-    if (conf.largeBuffers.size < poolSize(block)) {
-      ctx.fail('the "large_client_header_buffers" size must be equal to or greater than "connection_pool_size"');
+  link(conf, ctx, { block, context }) {
+    if (context === In.SERVER && conf.largeBuffers.size < poolSize(block)) {
+      const message = 'the "large_client_header_buffers" size must be equal to or greater than "connection_pool_size"';
+      ctx.fail(message, mergeErrorPos(block));
     }
   },
 });

@@ -30,6 +30,11 @@ const scope = defineSharedScope<Settings>({
 
 // nginx: ngx_http_limit_conn_zone.
 function defineZone(node: DirectiveNode, ctx: SharedContext): void {
+  // The third one is ours.
+  const sync = node.args[2] === 'sync';
+  if (node.args.length === 3 && !sync) {
+    ctx.fail('invalid number of arguments in "limit_conn_zone" directive');
+  }
   const key = ctx.complex(node.args[0]!);
   const value = node.args[1]!;
   if (!value.startsWith('zone=')) {
@@ -38,10 +43,6 @@ function defineZone(node: DirectiveNode, ctx: SharedContext): void {
   const { name, bytes } = parseZone(ctx, 1);
   if (name === '') {
     ctx.fail('"limit_conn_zone" must have "zone" parameter');
-  }
-  const sync = node.args[2] === 'sync';
-  if (node.args.length === 3 && !sync) {
-    ctx.fail(`invalid parameter "${node.args[2]}"`, { arg: 2 });
   }
   const known = ctx.zone(connZone, name);
   const { data } = known as { data: ConnData | undefined };

@@ -42,6 +42,10 @@ const scope = defineScope<Settings>({
 
 // nginx: ngx_http_limit_req_zone.
 function defineZone(node: DirectiveNode, ctx: Context): void {
+  // The fourth one is ours.
+  if (node.args.length === 4 && !node.args.includes('sync', 1)) {
+    ctx.fail('invalid number of arguments in "limit_req_zone" directive');
+  }
   const key = ctx.complex(node.args[0]!);
   let zone: { name: string; bytes: number } | undefined;
   let rate = 1;
@@ -62,9 +66,6 @@ function defineZone(node: DirectiveNode, ctx: Context): void {
     } else {
       ctx.fail(`invalid parameter "${value}"`, { arg: i });
     }
-  }
-  if (node.args.length === 4 && !sync) {
-    ctx.fail('invalid number of arguments in "limit_req_zone" directive');
   }
   zone = zone?.name === '' ? undefined : zone;
   zone ??= ctx.fail('"limit_req_zone" must have "zone" parameter');

@@ -38,8 +38,8 @@ const scope = defineScope<Settings>({
       conf.secret = parent?.secret;
     }
   },
-  link(conf, ctx, { block }) {
-    if (conf.secret !== undefined && (conf.link !== undefined || conf.md5 !== undefined)) {
+  link(conf, ctx, { block, context }) {
+    if (context !== In.HTTP && conf.secret !== undefined && (conf.link !== undefined || conf.md5 !== undefined)) {
       ctx.fail('"secure_link_secret" cannot be mixed with "secure_link" and "secure_link_md5"', mergeErrorPos(block));
     }
   },
