@@ -47,8 +47,7 @@ export async function overHttp3(
     await watch?.settled(from, responses.length);
     return { from, responses, end: 'done' };
   } finally {
-    client.send(APPLICATION, frame(CLOSE, NO_ERROR, 0));
-    client.close();
+    await client.leave(frame(CLOSE, NO_ERROR, 0));
   }
 }
 
@@ -59,7 +58,7 @@ async function connect(port: number): Promise<QuicClient> {
     if (await within(client, AGAIN << tries, () => client.confirmed)) {
       return client;
     }
-    client.close();
+    await client.leave(frame(CLOSE, NO_ERROR, 0));
   }
   throw new Error('no handshake of QUIC came to its end');
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, settings, T } from '../support/http2-client.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
@@ -46,6 +46,8 @@ export interface Conversation {
 export interface Watch {
   /** Waits until it has logged so many requests of the connection from a port. */
   readonly logged: (from: number, requests: number) => Promise<void>;
+  /** Milliseconds for a response, while it has logged nothing. */
+  readonly deadline: number;
   /** Milliseconds for what is still on its way then. */
   readonly grace: number;
   /** Waits by the server's clock: see {@link ServerClock.after}. */
@@ -54,7 +56,7 @@ export interface Watch {
   readonly settled: (from: number, requests: number) => Promise<void>;
 }
 
-/** Milliseconds by the server's clock: a case may take hundreds of turns of the event loop. */
+/** Milliseconds without a watch. */
 const DEADLINE = 30_000;
 const BYTEWISE = 400;
 
@@ -63,7 +65,7 @@ export async function converse(transport: Transport, client: Client, host: strin
   const overOf =
     (from: number): Over =>
     (requests, late) =>
-      deadline(watch === undefined ? undefined : watch.logged(from, requests), watch?.grace ?? 0, watch?.after ?? afterTime, late);
+      deadline(watch, from, requests, late);
   if (transport.http3) {
     return overHttp3(transport.port, client, host, overOf, watch);
   }
@@ -85,13 +87,13 @@ export async function converse(transport: Transport, client: Client, host: strin
 /** Calls `late` when so many responses do not come: long after now, or soon after the server is done. Gives what ends the wait. */
 export type Over = (requests: number, late: () => void) => () => void;
 
-function deadline(over: Promise<void> | undefined, grace: number, after: ServerClock['after'], late: () => void): () => void {
-  let stop = after(DEADLINE, late);
+function deadline(watch: Watch | undefined, from: number, requests: number, late: () => void): () => void {
+  let stop = watch === undefined ? afterTime(DEADLINE, late) : watch.after(watch.deadline, late);
   let waits = true;
-  void over?.then(() => {
+  void watch?.logged(from, requests).then(() => {
     if (waits) {
       stop();
-      stop = after(grace, late);
+      stop = watch.after(watch.grace, late);
     }
   });
   return () => {
@@ -105,11 +107,16 @@ const afterTime: ServerClock['after'] = (milliseconds, ring) => {
   return () => clearTimeout(timer);
 };
 
+/** Of all clients: one of its own would take each of them as long as its handshake. */
+let context: SecureContext | undefined;
+
 function open({ port, tls, http2 }: Transport): Promise<Socket> {
   return new Promise((done, fail) => {
     const where = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const protocol = http2 ? 'h2' : 'http/1.1';
+    context ??= createSecureContext();
     const socket: Socket = tls
-      ? connectTls({ ...where, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols: [http2 ? 'h2' : 'http/1.1'] })
+      ? connectTls({ ...where, secureContext: context, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols: [protocol] })
       : connect(where);
     socket.setNoDelay(true);
     socket.once('error', fail);

@@ -17,17 +17,24 @@ export interface Compared {
   readonly right: Observation;
 }
 
-/** All that is different. */
+/** All that is different. Most of two observations is the same as it is: only the rest is looked at. */
 export function differencesOf({ axis, left, right }: Compared): Difference[] {
   const found: Difference[] = [];
-  for (const what of new Set([...left.keys(), ...right.keys()])) {
-    if (!axis.compares(what)) {
-      continue;
+  const take = (what: string, one: string, other: string): void => {
+    if (one === other || !axis.compares(what)) {
+      return;
     }
-    const common = axis.common ?? ((text: string) => text);
-    const [a, b] = [common(left.get(what) ?? '', what), common(right.get(what) ?? '', what)];
+    const [a, b] = axis.common === undefined ? [one, other] : [axis.common(one, what), axis.common(other, what)];
     if (a !== b) {
       found.push({ what, left: a, right: b });
+    }
+  };
+  for (const [what, text] of left) {
+    take(what, text, right.get(what) ?? '');
+  }
+  for (const [what, text] of right) {
+    if (!left.has(what)) {
+      take(what, '', text);
     }
   }
   return found;

@@ -1,16 +1,5 @@
 import type { Part } from './case.js';
-import type { Random } from './random.js';
-
-/** Makes parts of a configuration; those of one group exclude each other. */
-export interface Feature {
-  readonly group: string;
-  readonly make: (random: Random) => Part;
-}
-
-const feature = (group: string, make: (random: Random) => Omit<Part, 'name'>): Feature => ({
-  group,
-  make: (random) => ({ name: group, ...make(random) }),
-});
+import { type Feature, feature } from './feature.js';
 
 const CGI_PARAMS = `PARAM REQUEST_METHOD $request_method; PARAM REQUEST_URI $request_uri; PARAM QUERY_STRING $query_string;
 PARAM CONTENT_LENGTH $content_length; PARAM CONTENT_TYPE $content_type; PARAM SCRIPT_NAME $uri;`;
@@ -189,7 +178,7 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
       'proxy_http_version 1.1; proxy_set_header Connection "";',
       'proxy_method PUT;',
       'proxy_method GET;',
-      'proxy_pass_request_body off;',
+      'proxy_pass_request_body off; proxy_set_header Content-Length "";',
       'proxy_pass_request_headers off;',
       'proxy_set_body "own $request_method";',
       'proxy_set_header Host $http_host; proxy_set_header X-Real $remote_addr; proxy_set_header X-Uri $uri;',

@@ -1,6 +1,7 @@
 import { answer } from './answers.js';
 import type { Case, Part } from './case.js';
-import { type Feature, handlers, modifiers, targets } from './features.js';
+import type { Feature } from './feature.js';
+import { handlers, modifiers, targets } from './features.js';
 import { Random } from './random.js';
 import { client } from './requests.js';
 

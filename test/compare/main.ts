@@ -89,7 +89,7 @@ const report = new Report((line) => console.log(line));
 async function compare(): Promise<void> {
   const runner = new Runner(await startSites(scene as never, axes, options.nginx));
   if (saved.length > 0) {
-    report.take(await runner.play(saved, axes));
+    await runner.play(saved, axes, report);
   } else {
     const until = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(options.minutes) * 60_000;
     const count = options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY;
@@ -98,7 +98,7 @@ async function compare(): Promise<void> {
       while (batch.length < Number(options.batch) && next < count) {
         batch.push(generate(Number(options.seed), next++));
       }
-      report.take(await runner.play(batch, axes));
+      await runner.play(batch, axes, report);
     }
   }
   if (options.rules) {

@@ -22,9 +22,11 @@ export interface Surroundings {
   /** The case's host name in this run. */
   readonly host: string;
   /** The server's ports. */
-  readonly ports: readonly number[];
+  readonly ports: ReadonlySet<string>;
+  /** The client's port. */
+  readonly from: string;
   /** The backend's. */
-  readonly backend: number;
+  readonly backend: string;
 }
 
 /** Makes texts of what a run brought to light. */
@@ -119,21 +121,64 @@ const errorText = (errors: readonly ErrorLine[]): string[] =>
     .sort();
 
 /** Takes out what differs by run. */
-function cleaner({ dir, host, ports, backend }: Surroundings): (text: string) => string {
-  const name = /^r\d+\.([^.]+)/.exec(host)![1]!;
-  const own = new RegExp(`${literally(dir)}|${literally(host)}|\\b(?:${name}|${ports.join('|')}|${backend})\\b`, 'g');
-  const meant = (found: string): string =>
-    found === dir ? 'DIR' : found === host ? 'HOST' : found === name ? 'CASE' : found === String(backend) ? 'BACKEND' : 'PORT';
-  return (text) => (text.length < 4 || NUMBER.test(text) ? text : text.replace(own, meant).replace(VARYING, varied));
+function cleaner({ dir, host, ports, from, backend }: Surroundings): (text: string) => string {
+  const name = host.slice(host.indexOf('.') + 1, host.lastIndexOf('.'));
+  const pattern = varyingIn(dir);
+  let met = false;
+  const meant = (found: string): string => {
+    met = true;
+    if (DIGIT.test(found)) {
+      return found === backend ? 'BACKEND' : found === from || ports.has(found) ? 'PORT' : found;
+    }
+    return found === host ? 'HOST' : found === name ? 'CASE' : found === dir ? 'DIR' : varied(found);
+  };
+  return (text) => {
+    if (text.length < 4 || NUMBER.test(text) || (text.length > LONG && plain.has(text))) {
+      return text;
+    }
+    met = false;
+    const cleaned = text.replace(pattern, meant);
+    if (!met && text.length > LONG) {
+      keepPlain(text);
+    }
+    return cleaned;
+  };
+}
+
+/** Texts of so many characters are kept when nothing in them is of a run: the same bodies come again and again. */
+const LONG = 1000;
+const MOST_PLAIN = 100;
+const plain = new Set<string>();
+
+function keepPlain(text: string): void {
+  if (plain.size >= MOST_PLAIN) {
+    plain.clear();
+  }
+  plain.add(text);
 }
 
 const literally = (text: string): string => text.replace(/[^\w/-]/g, '\\$&');
 
 /** What is not of a run. */
 const NUMBER = /^[\d.]+$/;
+const DIGIT = /^\d/;
 
-/** What other servers, or other runs, have in its place. */
-const VARYING = /\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/gm;
+/** Hosts of runs, names of cases, ports; and what other servers have in its place. */
+const VARYING =
+  /r\d{7}\.c\d+\.test|\bc\d+\b|\b\d{4,5}\b|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
+
+/** By the folder of a server. */
+const patterns = new Map<string, RegExp>();
+
+/** What may be of a run in the texts of a server: one expression for all of its runs, which takes long to make. */
+function varyingIn(dir: string): RegExp {
+  let pattern = patterns.get(dir);
+  if (pattern === undefined) {
+    pattern = new RegExp(`${literally(dir)}|${VARYING.source}`, 'gm');
+    patterns.set(dir, pattern);
+  }
+  return pattern;
+}
 
 const varied = (found: string): string =>
   found.startsWith('/')
@@ -142,6 +187,8 @@ const varied = (found: string): string =>
       ? 'boundary=BOUNDARY'
       : found.startsWith('-')
         ? '--BOUNDARY'
-        : found.includes('/')
-          ? 'NAME/VERSION'
-          : 'NAME';
+        : found.startsWith('c') || found.startsWith('r')
+          ? found
+          : found.includes('/')
+            ? 'NAME/VERSION'
+            : 'NAME';

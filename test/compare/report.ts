@@ -1,7 +1,7 @@
 import type { SavedCase } from './case.js';
 import { type Compared, type Difference, differencesOf } from './differences.js';
-import { ruleOf } from './rules.js';
-import type { Batch, Refusal, Runner } from './runner.js';
+import { judged } from './rules.js';
+import type { Refusal, Results, Runner } from './runner.js';
 import { kindOf, shrink } from './shrink.js';
 
 /** Compared cases whose first unnamed difference is alike. */
@@ -12,7 +12,7 @@ interface Finding {
 }
 
 /** Counts what was compared, and prints what was different. */
-export class Report {
+export class Report implements Results {
   readonly #print: (line: string) => void;
   readonly #started = Date.now();
   readonly #byAxis = new Map<string, number>();
@@ -30,27 +30,20 @@ export class Report {
     this.#print = print;
   }
 
-  take({ compared, refused, passing }: Batch): void {
-    for (const one of compared) {
-      count(this.#byAxis, one.axis.name);
-      this.#judge(one);
-    }
-    for (const { axis } of passing) {
-      count(this.#passing, axis.name);
-    }
-    for (const refusal of refused) {
-      this.#refusals.set(
-        `${refusal.site}: ${refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in (?:case c|\/).*/, '')}`,
-        refusal,
-      );
-    }
+  passing({ axis }: Compared): void {
+    count(this.#passing, axis.name);
   }
 
-  #judge(one: Compared): void {
+  refused(refusal: Refusal): void {
+    const message = refusal.message.replace(/^.*\[emerg\] \S+ /, '').replace(/ in (?:case c|\/).*/, '');
+    this.#refusals.set(`${refusal.site}: ${message}`, refusal);
+  }
+
+  compared(one: Compared): void {
+    count(this.#byAxis, one.axis.name);
     const unnamed: Difference[] = [];
     const named = new Set<string>();
-    for (const difference of differencesOf(one)) {
-      const rule = ruleOf(difference, one);
+    for (const { difference, rule } of judged(one)) {
       if (rule === undefined) {
         unnamed.push(difference);
       } else {

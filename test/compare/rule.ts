@@ -19,7 +19,19 @@ export interface Rule {
 
 export const anyRequest = (one: Case, is: (request: Case['client']['requests'][number]) => boolean): boolean =>
   one.client.requests.some(is);
-export const uses = (one: Case, text: RegExp): boolean => one.parts.some((part) => text.test(JSON.stringify(part)));
+const texts = new WeakMap<Case['parts'], readonly string[]>();
+
+/** The parts of a case as texts, which are made once. */
+function textsOf({ parts }: Case): readonly string[] {
+  let all = texts.get(parts);
+  if (all === undefined) {
+    all = parts.map((part) => JSON.stringify(part));
+    texts.set(parts, all);
+  }
+  return all;
+}
+
+export const uses = (one: Case, text: RegExp): boolean => textsOf(one).some((part) => text.test(part));
 /** Whether the client ends its side before it has the response. */
 export const leaves = (one: Case): boolean => one.client.leave !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');
 export const http2Backend = (one: Case): boolean => uses(one, /grpc_pass|proxy_http_version 2;/);

@@ -3,9 +3,9 @@ import { Backend } from './backend.js';
 import type { Case } from './case.js';
 import { converse, type Watch } from './client.js';
 import { caseConfiguration, FORMS, portOf, type Wanted } from './configuration.js';
-import { type Compared, differencesOf } from './differences.js';
+import type { Compared } from './differences.js';
 import { type Observation, observe } from './observation.js';
-import { ruleOf } from './rules.js';
+import { unnamedOf } from './rules.js';
 import { portKey, type Site, type Wire } from './site.js';
 
 /** A case that a server does not take. */
@@ -15,15 +15,18 @@ export interface Refusal {
   readonly message: string;
 }
 
-export interface Batch {
-  readonly compared: readonly Compared[];
-  readonly refused: readonly Refusal[];
-  /** Comparisons that were different at first, and not when they were played again. */
-  readonly passing: readonly Compared[];
+/** Takes what comes of a batch, one after the other: all of it at once would be gigabytes. */
+export interface Results {
+  readonly compared: (one: Compared) => void;
+  readonly refused: (refusal: Refusal) => void;
+  /** A comparison that was different at first, and not when it was played again. */
+  readonly passing: (first: Compared) => void;
 }
 
 /** Milliseconds by the server's clock that a run waits for what may still come. */
 interface Patience {
+  /** For a response, while the server has logged nothing. */
+  readonly response: number;
   /** For bytes, once the server has logged all requests. */
   readonly grace: number;
   /** For lines of the access log, once the client has what it wanted. */
@@ -34,11 +37,11 @@ interface Patience {
 
 /** Cases that are played at a time. */
 const AT_ONCE = 64;
-const QUICK: Patience = { grace: 300, lines: 1000, settle: 0 };
+const QUICK: Patience = { response: 3000, grace: 300, lines: 1000, settle: 0 };
 /** When a comparison is played again, and once more: a difference without a name must show each time to count. */
 const AGAIN: readonly Patience[] = [
-  { grace: 2000, lines: 3000, settle: 250 },
-  { grace: 6000, lines: 10_000, settle: 1000 },
+  { response: 6000, grace: 2000, lines: 3000, settle: 250 },
+  { response: 30_000, grace: 6000, lines: 10_000, settle: 1000 },
 ];
 
 let runs = 0;
@@ -54,32 +57,21 @@ export class Runner {
   }
 
   /** Configures all cases at once, and compares each of them on each axis. */
-  async play(cases: readonly Case[], axes: readonly Axis[]): Promise<Batch> {
-    const refused: Refusal[] = [];
+  async play(cases: readonly Case[], axes: readonly Axis[], results: Results): Promise<void> {
     this.#out.clear();
     const players = new Map<string, Player>();
     for (const [i, group] of alike(cases).entries()) {
       players.set(`c${i}`, await Player.make(group, `c${i}`));
     }
-    await this.#load(players, axes, refused);
-    const compared: Compared[] = [];
-    const passing: Compared[] = [];
+    await this.#load(players, axes, results);
     const waiting = [...players.values()];
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
-        for (const one of await player.compare(this.#sites, axes)) {
-          compared.push(one.confirmed);
-          if (one.confirmed !== one.first && !isUnnamed(one.confirmed)) {
-            passing.push(one.first);
-          }
-        }
+        await player.compare(this.#sites, axes, results);
+        player.close();
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    for (const player of players.values()) {
-      player.close();
-    }
-    return { compared, refused, passing };
   }
 
   /** Seconds of processor time so far, by the name of who took them. */
@@ -90,7 +82,7 @@ export class Runner {
   }
 
   /** Takes out one case after another until all servers take the rest. */
-  async #load(players: Map<string, Player>, axes: readonly Axis[], refused: Refusal[]): Promise<void> {
+  async #load(players: Map<string, Player>, axes: readonly Axis[], results: Results): Promise<void> {
     const sites = [...this.#sites.values()];
     for (let all = false; !all; ) {
       const textsFor = ({ name }: Site): Map<string, string> => {
@@ -102,7 +94,7 @@ export class Runner {
       for (const [i, load] of loads.entries()) {
         if (load.status === 'rejected') {
           all = false;
-          refused.push(this.#takeOut(sites[i]!, players, load.reason as Error));
+          results.refused(this.#takeOut(sites[i]!, players, load.reason as Error));
         }
       }
     }
@@ -142,9 +134,6 @@ function wantedOf(site: string, axes: readonly Axis[]): Wanted[] {
   }));
 }
 
-/** Whether something is different that no rule names. */
-export const isUnnamed = (one: Compared): boolean => differencesOf(one).some((difference) => ruleOf(difference, one) === undefined);
-
 /** What a server does behind a response. */
 const BEHIND = /post_action|mirror|proxy_store|_cache /;
 
@@ -160,24 +149,21 @@ function alike(cases: readonly Case[]): Case[][] {
   return [...groups.values()];
 }
 
-/** What came of a comparison at first, and what counts. */
-interface Confirmed {
-  readonly first: Compared;
-  readonly confirmed: Compared;
-}
-
 /** The cases of one configuration in a batch, which are played one after the other, with their backend. */
 class Player {
   readonly cases: readonly Case[];
   readonly #name: string;
   readonly #backend: Backend;
   readonly #port: number;
+  /** A server does something behind a response. */
+  readonly #behind: boolean;
 
   private constructor(cases: readonly Case[], name: string, backend: Backend, port: number) {
     this.cases = cases;
     this.#name = name;
     this.#backend = backend;
     this.#port = port;
+    this.#behind = BEHIND.test(JSON.stringify(cases[0]!.parts));
   }
 
   static async make(cases: readonly Case[], name: string): Promise<Player> {
@@ -195,8 +181,7 @@ class Player {
   }
 
   /** Compares each case on each axis that it has. */
-  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[]): Promise<Confirmed[]> {
-    const compared: Confirmed[] = [];
+  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[], results: Results): Promise<void> {
     for (const one of this.cases) {
       const seen = new Map<Run, Observation>();
       const hosts = new Map<string, string>();
@@ -208,18 +193,21 @@ class Player {
       for (const axis of axes) {
         if (axis.applies(one)) {
           const first = { axis, case: one, left: await observed(axis.left), right: await observed(axis.right) };
-          compared.push({ first, confirmed: await this.#confirm(first, sites) });
+          const confirmed = await this.#confirm(first, sites);
+          results.compared(confirmed);
+          if (confirmed !== first && unnamedOf(confirmed).length === 0) {
+            results.passing(first);
+          }
         }
       }
     }
-    return compared;
   }
 
   /** Plays a comparison again if it has a difference without a name, with more patience; gives the one that counts. */
   async #confirm(one: Compared, sites: ReadonlyMap<string, Site>): Promise<Compared> {
     let last = one;
     for (const patience of AGAIN) {
-      if (!isUnnamed(last)) {
+      if (unnamedOf(last).length === 0) {
         break;
       }
       const hosts = new Map<string, string>();
@@ -238,27 +226,40 @@ class Player {
   ): Promise<Observation> {
     this.#backend.begin(one.answer);
     const port = site.server.port(portOf(form, tls));
-    const behind = BEHIND.test(JSON.stringify(one.parts));
     const wire = (from: number): Wire => ({ port: portKey(from, http3), host });
     const watch: Watch = {
       logged: (from, requests) => site.logged(wire(from), requests),
+      deadline: patience.response,
       grace: patience.grace,
       after: (milliseconds, ring) => site.clock.after(milliseconds, ring),
-      settled: async (from, requests) => void (behind ? await site.loggedWithin(wire(from), requests, patience.lines) : 0),
+      settled: async (from, requests) => void (this.#behind ? await site.loggedWithin(wire(from), requests, patience.lines) : 0),
     };
     const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
     const log = await site.logOf(wire(conversation.from), expected, patience.lines, patience.settle);
     const errors = site.errorsOf(log);
-    const around = { dir: site.server.dir, host, ports: [...site.ports, conversation.from], backend: this.#port };
+    const { server, ports } = site;
+    const around = { dir: server.dir, host, ports, from: String(conversation.from), backend: String(this.#port) };
     return observe({ conversation, asked: this.#backend.requests, log, errors }, around);
   }
 }
 
 /** The host name of a run. The second of two same runs is under the first one's name. */
 function hostOf(run: Run, hosts: Map<string, string>, name: string): string {
-  const key = JSON.stringify({ ...run, nth: 1 });
+  const key = keyOf(run);
   const host = hosts.get(key) ?? `r${String(++runs).padStart(7, '0')}.${name}.test`;
   hosts.set(key, host);
   return host;
+}
+
+const keys = new WeakMap<Run, string>();
+
+/** The same for two runs that differ in `nth` alone. */
+function keyOf(run: Run): string {
+  let key = keys.get(run);
+  if (key === undefined) {
+    key = JSON.stringify({ ...run, nth: 1 });
+    keys.set(run, key);
+  }
+  return key;
 }

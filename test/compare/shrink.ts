@@ -1,7 +1,7 @@
 import type { Axis } from './axes.js';
 import type { Answer, Case, Client, Field, Part, Request } from './case.js';
-import { type Compared, type Difference, differencesOf } from './differences.js';
-import { ruleOf } from './rules.js';
+import type { Compared, Difference } from './differences.js';
+import { unnamedOf } from './rules.js';
 import type { Runner } from './runner.js';
 
 /** Rounds of a search; each makes the case smaller. */
@@ -18,10 +18,12 @@ export async function shrink(runner: Runner, one: Case, axis: Axis, kind: string
     if (candidates.length === 0) {
       return smallest;
     }
-    const { compared } = await runner.play(candidates, [axis]);
-    const still = compared.filter((each) =>
-      differencesOf(each).some((found) => kindOf(found) === kind && ruleOf(found, each) === undefined),
-    );
+    const still: Compared[] = [];
+    await runner.play(candidates, [axis], {
+      compared: (each) => void (unnamedOf(each).some((found) => kindOf(found) === kind) ? still.push(each) : 0),
+      refused: () => {},
+      passing: () => {},
+    });
     const best = still.sort((a, b) => sizeOf(a.case) - sizeOf(b.case))[0];
     if (best === undefined || (smallest !== undefined && sizeOf(best.case) >= sizeOf(smallest.case))) {
       return smallest;

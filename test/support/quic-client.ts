@@ -539,4 +539,21 @@ export class QuicClient {
     this.#tls.free();
     this.socket.close();
   }
+
+  /**
+   * Says goodbye with a frame, which a socket that is closed at once would not send, and gives back the memory of its keys, too. For who
+   * has very many clients.
+   */
+  async leave(farewell: Buffer): Promise<void> {
+    if (this.levels[APPLICATION]!.write !== undefined) {
+      const packet = this.packet(APPLICATION, farewell);
+      await new Promise<void>((done) => this.socket.send(packet, this.port, '127.0.0.1', () => done()));
+    }
+    this.close();
+    for (const level of this.levels) {
+      level.read?.free();
+      level.write?.free();
+      level.read = level.write = undefined;
+    }
+  }
 }

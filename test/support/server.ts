@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { againstNginx, serverCommand } from './binary.js';
 import { poisonedFiles } from './poison.js';
 import { type Files, makePrefix, type Prefix, type Scene } from './prefix.js';
@@ -244,11 +244,13 @@ class RunningServer implements Server {
       await this.configure(conf);
     }
     const old = this.workers();
-    const logged = this.log().length;
+    const log = `${this.dir}/error.log`;
+    const logged = existsSync(log) ? statSync(log).size : 0;
     this.signal('HUP');
     await waitFor(
       () => {
-        const news = this.log().slice(logged);
+        // The log of a server with thousands of reloads behind it is long.
+        const news = readFrom(log, logged);
         const refusal = /^.*\[emerg\].*$/m.exec(news);
         if (refusal) {
           throw new Error(refusal[0]);
@@ -257,7 +259,7 @@ class RunningServer implements Server {
           (pid) => !isAlive(pid) || /shutting down/.test(titleOf(pid)) || new RegExp(`\\b${pid}#.*shutting down`).test(news),
         );
       },
-      { what: () => `the reload\n${this.log().slice(logged)}`, ...(timeout === undefined ? {} : { timeout }) },
+      { what: () => `the reload\n${readFrom(log, logged)}`, ...(timeout === undefined ? {} : { timeout }) },
     );
   }
 
@@ -305,4 +307,16 @@ class RunningServer implements Server {
       throw new Error(problems.join('\n'));
     }
   }
+}
+
+/** What a file has behind so many bytes. */
+function readFrom(path: string, from: number): string {
+  if (!existsSync(path)) {
+    return '';
+  }
+  const file = openSync(path, 'r');
+  const bytes = Buffer.alloc(Math.max(fstatSync(file).size - from, 0));
+  const count = readSync(file, bytes, 0, bytes.length, from);
+  closeSync(file);
+  return bytes.toString('latin1', 0, count);
 }
