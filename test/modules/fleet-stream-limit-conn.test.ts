@@ -181,9 +181,6 @@ t.test('sessions of datagrams', { skip }, async (t) => {
 
 t.test('messages', { skip: againstNginx }, async (t) => {
   const message = (zone: string): Promise<string | undefined> => configMessage(t, streamConf(zone));
-  t.match(
-    await message('limit_conn_zone $remote_addr zone=a:1m synchro;'),
-    'invalid number of arguments in "limit_conn_zone" directive',
-  );
+  t.match(await message('limit_conn_zone $remote_addr zone=a:1m synchro;'), 'invalid number of arguments in "limit_conn_zone" directive');
   t.equal(await message('limit_conn_zone $remote_addr zone=a:1m sync;'), undefined);
 });

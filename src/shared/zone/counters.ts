@@ -137,7 +137,7 @@ export class Counters implements ZoneJob {
     return () => clearTimeout(timer);
   }
 
-  /** The same for meters, too. */
+  /** Calls `then` once the meters of `workers` workers are published, too; returns what calls that off. */
   settleMeters(workers: number, then: () => void): () => void {
     const timer = setTimer(then, workers > 1 ? SETTLE_MS * this.meters.flushes : 0);
     return () => clearTimeout(timer);

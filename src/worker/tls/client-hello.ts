@@ -172,7 +172,7 @@ function sharedGroups(list: string): string {
   return groups;
 }
 
-/** Those of a list of pre-shared keys' identities that may name sessions. */
+/** The identities of a list of pre-shared keys that may name sessions. */
 function sessionIds(list: string): readonly string[] {
   const all: string[] = [];
   for (let at = 0; at + 2 < list.length; ) {

@@ -1,15 +1,15 @@
 import type { EvpCalls } from './quic-library.js';
 
-/** So many contexts of one cipher are there: more keys than that are in use at a time on a busy server alone. */
+/** How many contexts of one cipher there are: more keys than that are in use at a time on a busy server alone. */
 const MOST = 1024;
 
 /** A key, which has one of OpenSSL's contexts while it is used: that takes several times the memory of the key itself. */
 export abstract class ContextUser {
   /** The context; 0 while there is none. */
   context = 0;
-  /** Its place among those of its cipher. */
+  /** The place of the context among those of its cipher. */
   place = -1;
-  /** It was used since somebody looked for a context that nobody uses. */
+  /** The context was used since somebody looked for a context that nobody uses. */
   used = false;
 
   /** Puts the key into a context, which may have had another one. */
