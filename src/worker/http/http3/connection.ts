@@ -67,7 +67,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   readonly decoder: SectionDecoder = new SectionDecoder(this.table);
   readonly #instructions = new DecoderInstructions(this.table);
   /** Streams whose sections wait for the client's encoder. */
-  readonly #blocked = new Set<RequestChannel>();
+  #blocked: Set<RequestChannel> | undefined = undefined;
 
   // --- streams
   readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
@@ -225,6 +225,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** A section has to wait for the client's encoder; false if there are too many of those. */
   block(channel: RequestChannel): boolean {
+    this.#blocked ??= new Set();
     if (!this.#blocked.has(channel) && this.#blocked.size >= this.server.conf(http3Slot).http3MaxConcurrentStreams) {
       this.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, 'client exceeded http3_max_blocked_streams limit');
       return false;
@@ -235,14 +236,14 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** A stream waits no longer. */
   unblocked(channel: RequestChannel): void {
-    this.#blocked.delete(channel);
+    this.#blocked?.delete(channel);
   }
 
   /** The client's encoder has put something into the table. */
   encoderSpoke(): void {
-    for (const channel of [...this.#blocked]) {
+    for (const channel of [...(this.#blocked ?? [])]) {
       if (channel.required <= this.table.inserted) {
-        this.#blocked.delete(channel);
+        this.unblocked(channel);
         channel.unblock();
       }
     }

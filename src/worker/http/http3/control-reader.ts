@@ -16,7 +16,7 @@ export class ControlReader {
   readonly #c: Http3Connection;
   readonly #frames = new FrameReader();
   readonly #number = new VarintReader();
-  #payload: Buffer[] = [];
+  #payload: Buffer | null = null;
   #length = 0;
   /** SETTINGS have begun: they come first, and once. */
   #begun = false;
@@ -49,7 +49,7 @@ export class ControlReader {
   #head(): void {
     const { type, length } = this.#frames;
     const c = this.#c;
-    this.#payload = [];
+    this.#payload = null;
     this.#length = 0;
     if (!this.#begun && type !== FRAME.SETTINGS) {
       c.fail(H3_ERROR.MISSING_SETTINGS, 'client sent no SETTINGS frame first');
@@ -112,13 +112,12 @@ export class ControlReader {
       return;
     }
     // However small the pieces come, they are copied once.
-    if (this.#payload.length === 0) {
-      this.#payload.push(Buffer.alloc(length));
-    }
-    piece.copy(this.#payload[0]!, this.#length);
+    const payload = (this.#payload ??= Buffer.alloc(length));
+    piece.copy(payload, this.#length);
     this.#length += piece.length;
     if (left === 0) {
-      this.#whole(this.#payload[0]!);
+      this.#payload = null;
+      this.#whole(payload);
     }
   }
 

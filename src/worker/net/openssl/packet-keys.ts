@@ -145,28 +145,31 @@ export function expandLabel(sha384: boolean, secret: Uint8Array, label: string, 
 /** What the labels of a version of QUIC begin with. */
 export type LabelPrefix = 'quic' | 'quicv2';
 
-/** Puts a key into a context. */
-function putKey(context: number, key: Uint8Array, encrypts: number): void {
+/** Puts a key into a context: so many bytes of some memory. */
+function putKey(context: number, from: Buffer, at: number, length: number, encrypts: number): void {
   const { evp, base, region } = memory();
-  region.bytes.set(key, KEY);
+  from.copy(region.bytes, KEY, at, at + length);
   evp.init(context, 0, 0, base + KEY, 0, encrypts);
-  region.bytes.fill(0, KEY, KEY + key.length);
+  region.bytes.fill(0, KEY, KEY + length);
 }
 
 /** Makes the mask of headers, which outlives updates of the other key. */
 class HeaderKey extends ContextUser {
   readonly #suite: Suite;
-  readonly #key: Buffer;
+  /** The memory of the packets' first keys, and where in it this one begins. */
+  readonly #memory: Buffer;
+  readonly #at: number;
   #users = 1;
 
-  constructor(suite: Suite, secret: Buffer, prefix: LabelPrefix) {
+  constructor(suite: Suite, memory: Buffer, at: number) {
     super();
     this.#suite = suite;
-    this.#key = keep(expandLabel(suite.sha384, secret, `${prefix} hp`, suite.keyLength));
+    this.#memory = memory;
+    this.#at = at;
   }
 
   prepare(context: number): void {
-    putKey(context, this.#key, 1);
+    putKey(context, this.#memory, this.#at, this.#suite.keyLength, 1);
   }
 
   #lent(): number {
@@ -221,7 +224,7 @@ class HeaderKey extends ContextUser {
   free(): void {
     if (--this.#users === 0) {
       this.#suite.header.giveBack(this);
-      this.#key.fill(0);
+      this.#memory.fill(0, this.#at, this.#at + this.#suite.keyLength);
     }
   }
 }
@@ -229,33 +232,39 @@ class HeaderKey extends ContextUser {
 /** The keys of one direction at one level of encryption. They are freed once, and not used afterwards. */
 export class PacketKeys extends ContextUser {
   readonly suite: Suite;
-  readonly #secret: Buffer;
   readonly #prefix: LabelPrefix;
   readonly #seals: boolean;
+  readonly #stays: boolean;
   readonly #header: HeaderKey;
-  /** The part of nonces that is always the same, and the key behind it. */
-  readonly #iv: Buffer;
+  /** The part of nonces that is always the same, the key, the secret that the next key is made of, and that of headers if it is the first. */
+  readonly #memory: Buffer;
   readonly #scratch: Scratch;
   #freed = false;
   /** How many packets were sealed, or found not to be authentic. */
   sealed = 0;
   forged = 0;
 
-  /** `seals`: the keys are for sending. `header`: that of the keys before an update. */
-  constructor(suite: Suite, secret: Buffer, seals: boolean, prefix: LabelPrefix, header?: HeaderKey) {
+  /**
+   * `seals`: the keys are for sending. `stays`: they are used for as long as the connection is there. `header`: that of the keys before an
+   * update.
+   */
+  constructor(suite: Suite, secret: Uint8Array, seals: boolean, prefix: LabelPrefix, stays = false, header?: HeaderKey) {
     super();
     this.#scratch = memory();
     this.suite = suite;
-    this.#secret = secret;
     this.#prefix = prefix;
     this.#seals = seals;
-    const iv = expandLabel(suite.sha384, secret, `${prefix} iv`, NONCE);
-    this.#iv = keep(Buffer.concat([iv, expandLabel(suite.sha384, secret, `${prefix} key`, suite.keyLength)]));
-    this.#header = header?.share() ?? new HeaderKey(suite, secret, prefix);
+    this.#stays = stays;
+    const { sha384, keyLength } = suite;
+    const expand = (label: string, length: number): Buffer => expandLabel(sha384, secret, `${prefix} ${label}`, length);
+    const parts = [expand('iv', NONCE), expand('key', keyLength), secret];
+    const all = Buffer.concat(header === undefined ? [...parts, expand('hp', keyLength)] : parts);
+    this.#memory = stays ? keep(all) : all;
+    this.#header = header?.share() ?? new HeaderKey(suite, this.#memory, this.#memory.length - keyLength);
   }
 
   prepare(context: number): void {
-    putKey(context, this.#iv.subarray(NONCE), this.#seals ? 1 : 0);
+    putKey(context, this.#memory, NONCE, this.suite.keyLength, this.#seals ? 1 : 0);
   }
 
   /** A context that has the key. */
@@ -284,7 +293,7 @@ export class PacketKeys extends ContextUser {
 
   #setNonce(number: number): number {
     const { nonce: bytes, base } = this.#scratch;
-    const iv = this.#iv;
+    const iv = this.#memory;
     const low = number >>> 0;
     bytes[0] = iv[0]!;
     bytes[1] = iv[1]!;
@@ -344,18 +353,20 @@ export class PacketKeys extends ContextUser {
 
   /** The keys after an update (RFC 9001, 6). */
   next(): PacketKeys {
-    const { sha384 } = this.suite;
-    const secret = keep(expandLabel(sha384, this.#secret, `${this.#prefix} ku`, this.#secret.length));
-    return new PacketKeys(this.suite, secret, this.#seals, this.#prefix, this.#header);
+    const { sha384, keyLength } = this.suite;
+    const at = NONCE + keyLength;
+    const length = sha384 ? 48 : 32;
+    const secret = expandLabel(sha384, this.#memory.subarray(at, at + length), `${this.#prefix} ku`, length);
+    return new PacketKeys(this.suite, secret, this.#seals, this.#prefix, this.#stays, this.#header);
   }
 
   free(): void {
     if (!this.#freed) {
+      const { sha384, keyLength } = this.suite;
       this.#freed = true;
       this.suite.aead.giveBack(this);
+      this.#memory.fill(0, 0, NONCE + keyLength + (sha384 ? 48 : 32));
       this.#header.free();
-      this.#secret.fill(0);
-      this.#iv.fill(0);
     }
   }
 }

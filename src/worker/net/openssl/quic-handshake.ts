@@ -150,7 +150,12 @@ function bind(): Bound {
     [
       2004,
       callback('int SluiceQuicSecret(intptr_t, uint32_t, int, intptr_t, size_t, intptr_t)', (_ssl, level, sends, at, length) =>
-        guarded((handshake) => handshake.secret(level!, sends !== 0, keep(look(at!, length!)))),
+        guarded((handshake) => {
+          const secret = peek(at!, length!);
+          handshake.secret(level!, sends !== 0, secret);
+          // Who makes keys of it has a copy.
+          secret.fill(0);
+        }),
       ),
     ],
     [

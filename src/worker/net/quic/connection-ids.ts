@@ -25,26 +25,31 @@ export class OwnIds {
   readonly #controls: ControlQueue;
   /** The largest number that was told to the peer. */
   #told = 0;
-  /** By their numbers, as far as they were not given back. */
-  readonly #ids = new Map<number, Buffer>();
-  #next = 0;
+  /** Those that were not given back, and their numbers. */
+  #ids: Buffer[];
+  #numbers: number[] = [0];
+  #next = 1;
   #most = 1;
 
   constructor(giver: IdGiver, controls: ControlQueue) {
     this.#giver = giver;
     this.#controls = controls;
-    this.#ids.set(this.#next++, giver.newId());
+    this.#ids = [giver.newId()];
   }
 
   /** The first, which the handshake uses. */
   get first(): Buffer {
-    return this.#ids.get(0)!;
+    return this.#get(0)!;
   }
 
   /** The ID of a number, which is about to be told to the peer. */
   tell(sequence: number): Buffer | undefined {
     this.#told = Math.max(this.#told, sequence);
-    return this.#ids.get(sequence);
+    return this.#get(sequence);
+  }
+
+  #get(sequence: number): Buffer | undefined {
+    return this.#ids[this.#numbers.indexOf(sequence)];
   }
 
   /** The peer takes so many. */
@@ -54,9 +59,11 @@ export class OwnIds {
   }
 
   #fill(): void {
-    while (this.#ids.size < this.#most) {
+    while (this.#ids.length < this.#most) {
       this.#controls.add(Control.NEW_ID, this.#next);
-      this.#ids.set(this.#next++, this.#giver.newId());
+      // New lists, which have room for no more than that.
+      this.#ids = [...this.#ids, this.#giver.newId()];
+      this.#numbers = [...this.#numbers, this.#next++];
     }
   }
 
@@ -66,23 +73,25 @@ export class OwnIds {
       // One that waits to be told, too: whoever guesses numbers would have IDs made without an end.
       throw new TransportError(Code.PROTOCOL, 'an ID is given back that was not given out');
     }
-    const id = this.#ids.get(sequence);
+    const id = this.#get(sequence);
     if (id === undefined) {
       return;
     }
     if (latin1(id, 0, id.length) === used) {
       throw new TransportError(Code.PROTOCOL, 'an ID is given back by a packet to it');
     }
-    this.#ids.delete(sequence);
+    this.#ids = this.#ids.filter((each) => each !== id);
+    this.#numbers = this.#numbers.filter((each) => each !== sequence);
     this.#giver.dropId(id);
     this.#fill();
   }
 
   dropAll(): void {
-    for (const id of this.#ids.values()) {
+    for (const id of this.#ids) {
       this.#giver.dropId(id);
     }
-    this.#ids.clear();
+    this.#ids = [];
+    this.#numbers = [];
   }
 }
 

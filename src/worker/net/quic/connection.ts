@@ -1,6 +1,6 @@
 import { ConnectionEnd } from './connection-end.js';
 import { type Beginning, type ConnectionHost, NoRoom } from './connection-host.js';
-import { OwnIds, PeerIds } from './connection-ids.js';
+import { type IdGiver, OwnIds, PeerIds, type ResetWatch } from './connection-ids.js';
 import type { QuicConnection, QuicConnectionHandler, QuicStream, QuicStreamHandler, QuicTls } from './contract.js';
 import { Control, ControlQueue } from './control-queue.js';
 import { DatagramSender } from './datagram-sender.js';
@@ -20,7 +20,7 @@ import type { PeerParameters } from './transport-parameters.js';
 import type { initialKeys, Version } from './version.js';
 
 /** A server's connection (RFC 9000): its parts, its times and its end. Times are monotonic milliseconds. */
-export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
+export class Connection implements QuicConnection, StreamTableOwner, QuicEnds, IdGiver, ResetWatch {
   readonly host: ConnectionHost;
   readonly settings: QuicSettings;
   readonly version: Version;
@@ -74,10 +74,8 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
     this.retrySource = beginning.retrySource;
     path.validated = beginning.validated;
     this.paths = new Paths(this, path);
-    this.ownIds = new OwnIds({ newId: () => host.newId(this), dropId: (id) => host.dropId(id) }, this.controls);
-    this.peerIds = new PeerIds(beginning.source, settings.idLimit, this.controls, {
-      tokenInUse: (token) => host.watchReset(this, token),
-    });
+    this.ownIds = new OwnIds(this, this.controls);
+    this.peerIds = new PeerIds(beginning.source, settings.idLimit, this.controls, this);
     this.handshake = new ServerHandshake(this, client);
     this.streams = new StreamTable(this, settings.streams, this.controls);
     this.recovery = new Recovery(this.fates, BASE);
@@ -181,6 +179,18 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds {
 
   resetToken(id: Buffer): Buffer {
     return this.host.resetToken(id);
+  }
+
+  newId(): Buffer {
+    return this.host.newId(this);
+  }
+
+  dropId(id: Buffer): void {
+    this.host.dropId(id);
+  }
+
+  tokenInUse(token: Buffer | undefined): void {
+    this.host.watchReset(this, token);
   }
 
   /** Finds out how long datagrams may be on the path in use, which is validated. */

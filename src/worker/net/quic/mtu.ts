@@ -5,12 +5,14 @@ const USUAL = [1472, 1452, 1392, 1280];
 /** A longer datagram saves little, and the loss of one costs more. */
 const MOST = 16000;
 const TRIES = 2;
+/** Nothing is to be tried. */
+const NONE: readonly number[] = [];
 
 /** Finds out how long datagrams may be on a path (RFC 8899). */
 export class MtuDiscovery {
   /** In bytes. */
   size = BASE;
-  #candidates: number[] = [];
+  #candidates: readonly number[] = NONE;
   #tries = 0;
   #underWay = false;
 
@@ -35,7 +37,7 @@ export class MtuDiscovery {
   /** A datagram of that length has arrived. */
   arrived(size: number): void {
     this.#underWay = false;
-    this.#candidates = [];
+    this.#candidates = NONE;
     this.size = Math.max(this.size, size);
   }
 
@@ -50,13 +52,13 @@ export class MtuDiscovery {
   refused(): void {
     this.#underWay = false;
     this.#tries = 0;
-    this.#candidates.shift();
+    this.#candidates = this.#candidates.slice(1);
   }
 
   /** What is known does not hold any more. */
   reset(): void {
     this.size = BASE;
-    this.#candidates = [];
+    this.#candidates = NONE;
     this.#underWay = false;
   }
 }

@@ -1,66 +1,79 @@
 import type { Stream } from './stream.js';
 
-const URGENCIES = 8;
-
-/** The streams that have something to send, by the urgency that RFC 9218 gives them. */
+/** The streams that have something to send, by the urgency that RFC 9218 gives them. The streams themselves lead to their neighbours. */
 export class SendQueue {
-  readonly #levels: Stream[][] = Array.from({ length: URGENCIES }, () => []);
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  #first: Stream | undefined = undefined;
+  #last: Stream | undefined = undefined;
+  size = 0;
 
   add(stream: Stream): void {
     if (!stream.queued) {
       stream.queued = true;
-      this.#size++;
-      this.#levels[stream.urgency]!.push(stream);
+      this.size++;
+      this.#put(stream);
     }
+  }
+
+  /** Puts a stream behind all that are as urgent. */
+  #put(stream: Stream): void {
+    let before = this.#last;
+    while (before !== undefined && before.urgency > stream.urgency) {
+      before = before.queuedBefore;
+    }
+    const after = before === undefined ? this.#first : before.queuedAfter;
+    stream.queuedBefore = before;
+    stream.queuedAfter = after;
+    if (before === undefined) {
+      this.#first = stream;
+    } else {
+      before.queuedAfter = stream;
+    }
+    if (after === undefined) {
+      this.#last = stream;
+    } else {
+      after.queuedBefore = stream;
+    }
+  }
+
+  #take(stream: Stream): void {
+    const { queuedBefore: before, queuedAfter: after } = stream;
+    if (before === undefined) {
+      this.#first = after;
+    } else {
+      before.queuedAfter = after;
+    }
+    if (after === undefined) {
+      this.#last = before;
+    } else {
+      after.queuedBefore = before;
+    }
+    stream.queuedBefore = stream.queuedAfter = undefined;
   }
 
   /** The stream whose turn it is. */
   first(): Stream | undefined {
-    if (this.#size === 0) {
-      return undefined;
-    }
-    for (const level of this.#levels) {
-      if (level.length > 0) {
-        return level[0];
-      }
-    }
-    return undefined;
+    return this.#first;
   }
 
   /** The first stream has had its turn: others of its urgency follow. */
   rotate(stream: Stream): void {
-    const level = this.#levels[stream.urgency]!;
-    if (level.length > 1) {
-      level.push(level.shift()!);
+    if (stream.queuedAfter?.urgency === stream.urgency) {
+      this.#take(stream);
+      this.#put(stream);
     }
   }
 
   remove(stream: Stream): void {
-    if (!stream.queued) {
-      return;
-    }
-    stream.queued = false;
-    this.#size--;
-    const level = this.#levels[stream.urgency]!;
-    if (level[0] === stream) {
-      level.shift();
-    } else {
-      level.splice(level.indexOf(stream), 1);
+    if (stream.queued) {
+      stream.queued = false;
+      this.size--;
+      this.#take(stream);
     }
   }
 
   clear(): void {
-    for (const level of this.#levels) {
-      for (const stream of level) {
-        stream.queued = false;
-      }
-      level.length = 0;
+    while (this.#first !== undefined) {
+      this.remove(this.#first);
     }
-    this.#size = 0;
   }
 }

@@ -70,7 +70,7 @@ export class ServerHandshake implements HandshakeUser {
       return;
     }
     const space = spaces[level === Level.HANDSHAKE ? HANDSHAKE : APPLICATION]!;
-    const keys = new PacketKeys(found, secret, forSending, version.prefix);
+    const keys = new PacketKeys(found, secret, forSending, version.prefix, space.index === APPLICATION);
     if (forSending) {
       space.writeKeys = keys;
     } else {
