@@ -12,6 +12,7 @@ const WINDOW = 1024 * 1024;
 const ROOM = 1150;
 const ACK_EVERY = 2;
 const STALLED_MS = 1000;
+const PATIENCE_MS = 5000;
 
 /** What the client uses of the sources, for `bundleSources`. */
 export const SOURCES = `export { DatagramHandle } from './shared/net/datagram-handle.js';
@@ -595,14 +596,25 @@ export function makeClient(sources, socket, options) {
     }
   }
 
-  /** Opens a connection on which nothing is asked; resolves when the handshake is over. */
+  /** Opens a connection on which nothing is asked; resolves when the handshake is over. One that lost a datagram is given up. */
   async function open() {
-    const connection = new Connection();
-    await new Promise((done) => {
-      connection.settled = done;
-    });
-    // Nothing more is said by TLS, and there are many of these.
-    connection.tls.free();
+    for (;;) {
+      const connection = new Connection();
+      const over = await new Promise((done) => {
+        const timer = setTimeout(done, PATIENCE_MS, false);
+        connection.settled = () => {
+          clearTimeout(timer);
+          done(true);
+        };
+      });
+      if (over) {
+        // Nothing more is said by TLS, and there are many of these.
+        connection.tls.free();
+        return;
+      }
+      connection.end();
+      connection.free();
+    }
   }
 
   /** Latencies so far, in microseconds. */
