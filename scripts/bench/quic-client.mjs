@@ -118,7 +118,8 @@ export function makeClient(sources, socket, options) {
       const into = Buffer.alloc(256);
       let at = 0;
       const numbers = [
-        [0x01, 60_000],
+        // Many connections take long to open.
+        [0x01, options.hold ? 600_000 : 60_000],
         [0x03, PAYLOAD],
         [0x04, WINDOW],
         [0x05, WINDOW],
