@@ -236,7 +236,7 @@ export class PacketKeys extends ContextUser {
   readonly #seals: boolean;
   readonly #stays: boolean;
   readonly #header: HeaderKey;
-  /** The part of nonces that is always the same, the key, the secret that the next key is made of, and that of headers if it is the first. */
+  /** The part of nonces that is always the same, the key, the secret that the next one is made of, and the headers' key with the first. */
   readonly #memory: Buffer;
   readonly #scratch: Scratch;
   #freed = false;
