@@ -9,7 +9,10 @@ export function programAgain(): readonly string[] {
   return IS_EXECUTABLE ? [] : [...withoutDebugger(), process.argv[1] as string];
 }
 
-/** Node's options for a process that is forked: they come with a single executable, which has no others. */
+/**
+ * Node's options for a process that is forked: they come with a single executable, which has no others. What this process was given goes
+ * before these.
+ */
 export function optionsOfForked(options: readonly string[]): readonly string[] {
-  return IS_EXECUTABLE ? [] : [...withoutDebugger(), ...options];
+  return IS_EXECUTABLE ? [] : [...options, ...withoutDebugger()];
 }

@@ -11,6 +11,16 @@ import { optionsOfForked } from './program-again.js';
  */
 const ONE_HELPER = '--v8-pool-size=1';
 
+/**
+ * V8's option that lets its new space grow to three times so many megabytes, in place of 16. Under load it always grows to the most, and a
+ * worker's requests leave next to nothing that lives, so that a larger one gains nothing; a smaller one costs more where many requests are
+ * under way.
+ */
+const NEW_SPACE = '--max-semi-space-size=4';
+
+/** The same unless whoever has started the server says what it is to be. */
+const newSpace = (): readonly string[] => (/semi[-_]space/.test(process.env['NODE_OPTIONS'] ?? '') ? [] : [NEW_SPACE]);
+
 /** What the processes that the master forks are started with, but for their descriptors. */
 export function workerSettings(role: Role): ClusterSettings {
   const script = role === 'cache-manager' || role === 'cache-loader' ? 'cache-worker.js' : 'worker.js';
@@ -18,7 +28,7 @@ export function workerSettings(role: Role): ClusterSettings {
     exec: fileURLToPath(new URL(script, import.meta.url)),
     // Room for the titles, which replace the command line where it stands.
     args: [' '.repeat(40)],
-    execArgv: [...optionsOfForked([ONE_HELPER])],
+    execArgv: [...optionsOfForked([...newSpace(), ONE_HELPER])],
     serialization: 'advanced',
   };
 }
