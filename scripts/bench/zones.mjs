@@ -27,6 +27,8 @@ const ALL_CORES = '0-31';
 /** Requests after which V8 has compiled what a request runs through. Each worker compiles for itself, so four need four times as many. */
 const WARM_UP = 250_000;
 let launched = 0;
+/** Where the zones of the server are that was launched last. */
+let zonesPath = '';
 
 const work = workFolder();
 mkdirSync(`${work}/docs`);
@@ -172,8 +174,6 @@ http {
   }
   return { port, zones, pid: await start(command, dir, ALL_CORES) };
 }
-
-let zonesPath = '';
 
 // Memory where there is such a file system, as the server itself would choose; elsewhere the folder of the run.
 function zoneFolder(folder) {
