@@ -139,7 +139,10 @@ t.test('messages', async (t) => {
     ['charset_map a b { 80 90 91; }', '', 'invalid parameters number in %%FILE%%:6'],
     ['charset_map a b { 100 90; }', '', 'invalid value "100" in %%FILE%%:6'],
     ['charset_map a b { 80 9z; }', '', 'invalid value "9z" in %%FILE%%:6'],
-    ['charset_map a utf-8 { 80 D0B; }', '', 'invalid value "D0B" in %%FILE%%:6'],
+    ...['D0B', '46', 'C041', 'D0', 'C0B0', 'E08080', 'E2', 'F09F', 'F09F9880', 'FF', 'D18E4142'].map(
+      (value) => [`charset_map a utf-8 { 80 ${value}; }`, '', `invalid value "${value}" in %%FILE%%:6`] as const,
+    ),
+    ['charset_map a utf-8 { 80 D18E; 81 E282AC; 82 D18E41; 46 D090; }', '', undefined],
   ] as const) {
     t.equal(await configMessage(t, serverConf(inner, outer)), expected, outer || inner);
   }

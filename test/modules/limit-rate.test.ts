@@ -27,6 +27,22 @@ t.test('a head longer than what a second lets through comes in pieces, too', asy
   t.equal((await httpGet(s, '/after')).text, 'body');
 });
 
+t.test('a rate that is no size is told, and is none', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /rate { limit_rate $arg_rate; return 200 body; }
+      location /after { limit_rate 1m; limit_rate_after $arg_rate; return 200 body; }
+      location /backend { proxy_limit_rate $arg_rate; proxy_pass http://127.0.0.1:%%PORT_0%%/text; }
+      location /text { return 200 body; }`),
+  });
+  for (const path of ['/rate', '/after', '/backend']) {
+    for (const rate of ['none', '1x', '']) {
+      t.equal((await httpGet(s, `${path}?rate=${rate}`)).text, 'body');
+      await s.logged(new RegExp(`\\[error\\] .* invalid size "${rate}".* request: "GET ${path.replace('/', '\\/')}`));
+    }
+  }
+});
+
 t.test('wrong arguments', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['limit_rate x;', '"limit_rate" directive invalid value'],

@@ -1,6 +1,6 @@
-import { parseSize } from '../../../shared/config/language/units.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { LocationSlot } from '../../task/settings-slot.js';
+import { sizeOf } from '../../task/size-of.js';
 import type { Request } from '../request/request.js';
 
 /** A location's `limit_rate` and `limit_rate_after`. */
@@ -46,11 +46,11 @@ export class RatePacer {
 export function makePacer(r: Request): RatePacer | null {
   const { limitRate, limitRateAfter } = r.location.conf(ratesSlot);
   if (!r.limitRateSet) {
-    r.limitRate = limitRate === undefined ? 0 : (parseSize(limitRate.eval(r)) ?? 0);
+    r.limitRate = limitRate === undefined ? 0 : sizeOf(r, limitRate.eval(r));
   }
   if (r.limitRate === 0) {
     return null;
   }
-  r.limitRateAfter = limitRateAfter === undefined ? 0 : (parseSize(limitRateAfter.eval(r)) ?? 0);
+  r.limitRateAfter = limitRateAfter === undefined ? 0 : sizeOf(r, limitRateAfter.eval(r));
   return new RatePacer(r.limitRate, r.limitRateAfter);
 }

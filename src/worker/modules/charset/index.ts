@@ -62,7 +62,7 @@ function addMap(conf: Partial<Charsets>, node: DirectiveNode, ctx: Context): voi
     const value = entry.args[0]!;
     if (map instanceof ByteMap) {
       map.set(byte, hexByte(value, ctx));
-    } else if (!/^([0-9a-f]{2}){1,4}$/i.test(value) || !map.set(byte, Buffer.from(value, 'hex'))) {
+    } else if (!/^([0-9a-f]{2}){1,3}$/i.test(value) || !map.set(byte, Buffer.from(value, 'hex'))) {
       ctx.fail(`invalid value "${value}"`);
     }
   });

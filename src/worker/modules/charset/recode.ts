@@ -81,12 +81,11 @@ export class Utf8Map implements CharsetMap {
     }
   }
 
-  /** Sets what a byte stands for. Returns false for text that is not one character of at most three bytes. */
+  /** Sets what a byte stands for. Returns false for what does not begin with a character of two or three bytes. */
   set(source: number, utf8: Buffer): boolean {
     this.#there[source] = utf8;
-    const text = utf8.toString('utf8');
-    const code = text.codePointAt(0);
-    if (code === undefined || code > 0xffff) {
+    const code = longCharacter(utf8);
+    if (code === undefined) {
       return false;
     }
     this.#back.set(code, source);
@@ -100,6 +99,19 @@ export class Utf8Map implements CharsetMap {
   backward(): Recoder {
     return new FromUtf8(this.#back);
   }
+}
+
+/** The character of two or three bytes that a text begins with. nginx: ngx_utf8_decode, which takes no others. */
+function longCharacter(utf8: Buffer): number | undefined {
+  const [lead = 0, second = 0, third = 0] = utf8;
+  if (lead >= 0xc2 && lead < 0xe0) {
+    return second < 0x80 ? undefined : ((lead & 0x1f) << 6) | (second & 0x3f);
+  }
+  if (lead < 0xe0 || lead >= 0xf0 || second < 0x80 || third < 0x80) {
+    return undefined;
+  }
+  const code = ((lead & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f);
+  return code > 0x7ff ? code : undefined;
 }
 
 class ToUtf8 implements Recoder {

@@ -1,4 +1,3 @@
-import { parseSize } from '../../../shared/config/language/units.js';
 import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseBackendUrl } from '../../address/backend-url.js';
@@ -9,6 +8,7 @@ import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.
 import type { ClientTask } from '../../task/client-task.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { resolverSlot } from '../../task/resolver-slot.js';
+import { sizeOf } from '../../task/size-of.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { PEER_FAILED, PEER_OK } from '../../upstream/balancing/peer.js';
 import type { BackendUser } from '../../upstream/connection/backend-user.js';
@@ -101,15 +101,7 @@ export abstract class BackendChoice extends PeerChoice implements SessionUpstrea
 
   /** A rate of the configuration for this session, in bytes a second; 0 for no limit. nginx: ngx_stream_complex_value_size. */
   protected rate(value: ComplexValue<ClientTask> | undefined): number {
-    const text = value?.eval(this.r);
-    if (text === undefined) {
-      return 0;
-    }
-    const rate = parseSize(text);
-    if (rate === undefined) {
-      this.log(ERROR, `invalid size "${text}"`);
-    }
-    return rate ?? 0;
+    return value === undefined ? 0 : sizeOf(this, value.eval(this.r));
   }
 
   protected get over(): boolean {

@@ -1,7 +1,7 @@
-import { parseSize } from '../../../shared/config/language/units.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { Gathered } from '../../bytes/gathered.js';
+import { sizeOf } from '../../task/size-of.js';
 import type { ResponseBodyReader } from './response-body-reader.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -26,7 +26,7 @@ export class ReadPacer {
     if (limitRate === undefined) {
       return null;
     }
-    const rate = parseSize(limitRate.eval(u.r)) ?? 0;
+    const rate = sizeOf(u.r, limitRate.eval(u.r));
     return rate === 0 ? null : new ReadPacer(reader, rate);
   }
 
