@@ -164,8 +164,8 @@ t.test('what -t says', async (t) => {
   const message = (text: string, inHttp = ''): Promise<string | undefined> => configMessage(t, serverConf(text, inHttp));
   t.match(String(await message('location / { js_content a.b; }')), 'no imports defined for "js_content" "a.b"');
   t.match(String(await message('js_import a.js; location / { js_content a.b; js_content a.c; }')), '"js_content" directive is duplicate');
-  t.match(String(await message('js_import a-b.js;')), 'cannot extract export name from file path "a-b.js", use extended "from" syntax');
-  t.match(String(await message('', 'js_shared_dict_zone zone=a:1k;')), 'zone "a" is too small');
+  t.match(String(await message('js_import a-b.js;')), 'invalid character "-" in export name "a-b"');
+  t.match(String(await message('', 'js_shared_dict_zone zone=a:1k;')), 'zone "zone=a:1k" is too small');
   t.match(String(await message('', 'js_shared_dict_zone zone=a:32k evict;')), 'evict requires timeout=');
   t.match(String(await message('js_import missing.js;')), 'js_import: Cannot find module "missing.js" in');
   const { stderr } = await testConfig(t, serverConf('js_import broken.js;'), { 'broken.js': 'export default { a: function( };' });

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
+import { startFetchPeer } from '../support/fetch-peer.js';
+import { startNameServer } from '../support/name-server.js';
 import {
   answerText,
   BASE,
@@ -90,14 +93,31 @@ t.test('the table of njs', async (t) => {
   await new Promise<void>((done) => backend.listen(0, '127.0.0.1', done));
   t.teardown(() => backend.close());
   const { port } = backend.address() as { port: number };
+  const peer = await startFetchPeer();
+  t.teardown(() => peer.server.close());
+  const names = await startNameServer(
+    t,
+    Object.fromEntries(
+      ['localhost', 'nothere.test', 'sub.example.com', 'a.sub.example.com', 'known.test'].map((name) => [
+        name,
+        [{ type: 'A', value: '127.0.0.1' }],
+      ]),
+    ),
+  );
+  const filled = (text: string): string =>
+    text
+      .replaceAll('%%PORT_9%%', String(port))
+      .replaceAll('%%PEER%%', String(peer.port))
+      .replaceAll('%%DNS%%', String(names.port))
+      .replaceAll('%%CERTS%%', certs().dir);
   const s = await startServer(t, {
-    conf: configurationOf(files).replaceAll('%%PORT_9%%', String(port)),
+    conf: filled(configurationOf(files)),
     files: {
       'js/base.js': BASE,
       'pre.json': JSON.stringify({ a: { b: [1, { c: 2 }] }, text: 'x', n: null, 'a-b': true }),
       'other.json': '[1, [2, 3], {"d": "e"}]',
       'html/file.txt': 'file',
-      ...Object.fromEntries(files.map((file) => [`js/${file.name}.js`, moduleOf(file)])),
+      ...Object.fromEntries(files.map((file) => [`js/${file.name}.js`, filled(moduleOf(file))])),
     },
     expectAlerts: /./,
     // Rows of fs make files in the server's folder.
@@ -112,8 +132,11 @@ t.test('the table of njs', async (t) => {
       }
     }),
   );
-  await s.stop('QUIT');
-  const log = logLines(readFileSync(`${s.dir}/error.log`, 'utf8'), s.read('connections.log'));
+  // A session that nginx leaves hanging would keep it for a minute.
+  await s.stop(recording ? 'TERM' : 'QUIT');
+  const rows = files.flatMap((file) => file.rows);
+  const placed = new Set(rows.filter(({ code }) => code.includes('/* placed */')).map(({ file, index }) => `${file}/${index}`));
+  const log = logLines(readFileSync(`${s.dir}/error.log`, 'utf8'), s.read('connections.log'), placed);
   const complete = (row: Row): string =>
     steady([answers.get(row)!, ...(row.mode === '' ? [] : (log.get(`${row.file}/${row.index}`) ?? []))].join(' ').replaceAll(s.dir, 'DIR'));
   for (const { name, rows } of files) {

@@ -149,6 +149,22 @@ function tried(f) { try { return show(f()); } catch (e) { return thrown(e); } }
 async function later(f) { try { return show(await f()); } catch (e) { return thrown(e); } }
 `;
 
+/** What rows about `ngx.fetch` ask of the peer (fetch-peer.ts), and what they say of its answers. Texts have a byte in each character. */
+const FETCH = `
+var peer = 'http://127.0.0.1:%%PEER%%';
+function told(s) {
+  return s.text().then(function (body) {
+    return [s.status, s.statusText, s.ok, Object.keys(s.headers).map(function (k) { return k + ': ' + s.headers.get(k); }), body];
+  });
+}
+function escaped(text) { return text.split('').map(function (c) { return '%' + ('0' + c.charCodeAt(0).toString(16)).slice(-2); }).join(''); }
+function raw(text, init) { return ngx.fetch(peer + '/raw/' + escaped(text), init).then(told); }
+function kept(text, init) { return ngx.fetch(peer + '/kept/' + escaped(text), init).then(told); }
+function asked(init, url) { return ngx.fetch(url || peer + '/asked', init).then(function (s) { return s.text(); }); }
+async function counted(path, times) { var all = []; for (var i = 0; i < times; i++) { all.push(await (await ngx.fetch(peer + path)).text()); } return all; }
+function secure(url, init) { return ngx.fetch(url, init).then(told).then(function (a) { return [a[0], a[4]]; }); }
+`;
+
 const PARAMETERS: Readonly<Record<string, string>> = { '': 'r', body: 'r, data, flags', head: 'r', http: 'r', access: 'r', set: 'r' };
 
 /** The module of a file's rows. */
@@ -170,7 +186,7 @@ import cr from 'crypto';
 import zlib from 'zlib';
 import xml from 'xml';
 import buffer from 'buffer';
-${SHOW}
+${SHOW}${FETCH}
 ${functions.join('\n')}
 export default { ${rows.map(({ index }) => `row${index}`).join(', ')} };
 `;
@@ -258,6 +274,12 @@ http {
     listen 127.0.0.1:%%PORT_1%%;
     location / { js_content base.origin; }
   }
+  server {
+    listen 127.0.0.1:%%PORT_2%% ssl;
+    ssl_certificate %%CERTS%%/rsa.crt;
+    ssl_certificate_key %%CERTS%%/rsa.key;
+    return 200 "$ssl_protocol [$ssl_server_name]";
+  }
 }
 ${
   stream.length === 0
@@ -305,8 +327,14 @@ export function answerText(mode: string, status: number, fields: readonly (reado
   return `${status} ${heads.filter((head) => page === undefined || !head.startsWith('Content-Length')).join(' | ')} ${JSON.stringify(page === undefined ? body : `page ${page}`)}`;
 }
 
-/** What scripts logged and what the server said of them, by row. `connections`: the log of connections, whose numbers the lines have. */
-export function logLines(log: string, connections: string): Map<string, string[]> {
+/** A line of a backtrace that names the file of a row and a line. */
+const placeIn = (file: string): RegExp => new RegExp(`(?:\\n|\\\\x0A)\\s+at .*\\b${file}\\.js:\\d+`);
+
+/**
+ * What scripts logged and what the server said of them, by row. `connections`: the log of connections, whose numbers the lines have.
+ * Lines of rows that say `placed` in a comment tell whether a backtrace names the place.
+ */
+export function logLines(log: string, connections: string, placed: ReadonlySet<string>): Map<string, string[]> {
   const rows = new Map<string, string>();
   for (const [, connection, file, index] of connections.matchAll(/^(\d+) \/([a-z_]+)\/(\d+)\b/gm)) {
     rows.set(connection!, `${file}/${index}`);
@@ -325,7 +353,8 @@ export function logLines(log: string, connections: string): Map<string, string[]
       .replace(/ while [a-z ]+$/, '')
       .trimEnd();
     if (/^js/.test(message) && !/^js fetch/.test(message)) {
-      found.set(key, [...(found.get(key) ?? []), `[${level}] ${message}`]);
+      const place = placed.has(key) && placeIn(key.split('/')[0]!).test(text!) ? ' (placed)' : '';
+      found.set(key, [...(found.get(key) ?? []), `[${level}] ${message}${place}`]);
     }
   }
   return found;

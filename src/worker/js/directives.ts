@@ -111,6 +111,12 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
         if (nocache !== undefined && nocache !== 'nocache') {
           ctx.fail(`unrecognized flag "${nocache}"`, { arg: 2 });
         }
+        const functions = setFunctions(ctx.variables);
+        const known = functions.get(variable.toLowerCase());
+        if (known !== undefined && known !== name) {
+          ctx.fail(`variable "${variable.slice(1).toLowerCase()}" is redeclared with different function name`, { arg: 1 });
+        }
+        functions.set(variable.toLowerCase(), name);
         defineVariable(ctx, variable, (task) => evaluate(task, name), nocache === undefined);
       },
     },
@@ -190,7 +196,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
         const { constant } = conf.fetchProxy!;
         const proxy = constant === undefined ? undefined : readProxy(constant);
         if (typeof proxy === 'string') {
-          ctx.fail(`invalid proxy URL: ${constant}`, { arg: 0 });
+          ctx.fail(proxy.startsWith('invalid') ? `${proxy}: ${constant}` : proxy, { arg: 0 });
         }
         if (constant === '') {
           ctx.fail('proxy host is empty in URL: ', { arg: 0 });
@@ -199,6 +205,17 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
     },
     js_shared_dict_zone: { in: main, args: { min: 1 }, set: (conf, node, ctx) => readDict(conf, node, ctx, protocol) },
   };
+}
+
+const functionsOf = new WeakMap<object, Map<string, string>>();
+
+/** The functions of `js_set`, by their variables in lower case. */
+function setFunctions(variables: object): Map<string, string> {
+  let known = functionsOf.get(variables);
+  if (known === undefined) {
+    functionsOf.set(variables, (known = new Map()));
+  }
+  return known;
 }
 
 /** Where in the configuration a module is imported. */
@@ -259,12 +276,24 @@ function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], 
   }
   const file = path ?? first;
   const name = path === undefined ? /([^/]*?)(?:\.[mc]?[jt]s)?$/.exec(file)![1]! : first;
-  if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
-    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
-  }
+  checkName(name, 'export', ctx);
   const one: Import = { name, file, confFolder: ctx.path('', 'conf') };
   importPlaces.set(one, node.pos);
   conf.imports = append(conf.imports, one);
+}
+
+/** Whether code can use a name. nginx: ngx_js_import. */
+function checkName(name: string, what: 'export' | 'global', ctx: SharedContext): void {
+  if (name === '') {
+    ctx.fail(`empty ${what} name`, { arg: 0 });
+  }
+  if (!/^[A-Za-z_]/.test(name)) {
+    ctx.fail(`cannot start with "${name[0]}" in ${what} name "${name}"`, { arg: 0 });
+  }
+  const wrong = /\W/.exec(name);
+  if (wrong !== null) {
+    ctx.fail(`invalid character "${wrong[0]}" in ${what} name "${name}"`, { arg: 0 });
+  }
 }
 
 // nginx: ngx_js_preload_object.
@@ -274,15 +303,16 @@ function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'],
     ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
   }
   const file = path ?? first;
-  const name = path === undefined ? (/([^/]+)\.json$/.exec(file)?.[1] ?? '') : first;
-  if (!/^[A-Za-z_$][\w$]*$/.test(name)) {
+  const name = path === undefined ? /([^/]+)\.json$/.exec(file)?.[1] : first;
+  if (name === undefined) {
     ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
   }
+  checkName(name, 'global', ctx);
   conf.preloads = append(conf.preloads, { name, file: ctx.path(file, 'conf') });
 }
 
 function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTask) => string | undefined, cacheable: boolean): void {
-  if (!given.startsWith('$')) {
+  if (!given.startsWith('$') || given === '$') {
     ctx.fail(`invalid variable name "${given}"`, { arg: 0, hint: `write \`$${given}\`` });
   }
   const name = given.slice(1);
@@ -311,13 +341,17 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
         ctx.fail(`invalid zone name "${given}"`, { arg });
       }
       if (bytes < 8 * 4096) {
-        ctx.fail(bytes < 0 ? `invalid zone size "${zone[2]}"` : `zone "${name}" is too small`, { arg });
+        ctx.fail(bytes < 0 ? `invalid zone size "${given}"` : `zone "${given}" is too small`, { arg });
       }
     } else if (time !== null) {
       timeout = parseTime(time[1]!, 'ms') ?? -1;
       if (timeout <= 0) {
-        ctx.fail(`invalid timeout value "${time[1]}"`, { arg });
+        ctx.fail(`invalid timeout value "${given}"`, { arg });
       }
+    } else if (given.startsWith('type=') && !/^type=(?:number|string)$/.test(given)) {
+      ctx.fail(`invalid dict type "${given.slice('type='.length)}"`, { arg });
+    } else if (given.startsWith('zone=')) {
+      ctx.fail(`invalid zone size "${given}"`, { arg });
     } else if (given === 'evict') {
       evict = true;
     } else if (given === 'sync') {
@@ -331,13 +365,13 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
     }
   }
   if (name === '') {
-    ctx.reject('must have "zone" parameter');
+    ctx.fail('"js_shared_dict_zone" must have "zone" parameter');
   }
   if (evict && timeout === 0) {
     ctx.fail('evict requires timeout=');
   }
   if (ctx.zone(dictKind, name).bytes > 0) {
-    ctx.fail(`shared zone "${name}" is already declared`);
+    ctx.fail(`duplicate zone "${name}"`);
   }
   if (state !== undefined) {
     conf.states = append(conf.states, { name, file: state, type, pos: node.pos });

@@ -1,3 +1,4 @@
+// Over 400 lines: one request of `ngx.fetch` with all the ways that its connections take.
 import { connect, isIP, type Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { ERROR, type Level } from '../../shared/log/level.js';
@@ -69,6 +70,8 @@ export class FetchExchange {
   #socket: Socket | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
   #cancelLookup: (() => void) | undefined = undefined;
+  /** A byte of the response came. */
+  #heard = false;
   #over = false;
 
   /** @throws TypeError for a URL that leads nowhere. */
@@ -163,11 +166,35 @@ export class FetchExchange {
   #connect(): void {
     this.#rearm();
     const kept = this.#options.keepalive ? this.#scope.pool.take(this.#key) : undefined;
-    if (kept !== undefined) {
-      this.#connection = kept;
-      this.#use(kept.socket);
-      return;
+    if (kept === undefined) {
+      this.#dial();
+    } else {
+      this.#useKept(kept);
     }
+  }
+
+  /** Uses a kept connection if the server has not ended it: what has come of that by now is told in this turn of the event loop. */
+  #useKept(kept: FetchConnection): void {
+    const { socket } = kept;
+    this.#connection = kept;
+    let useless = false;
+    const spoil = (): void => void (useless = true);
+    socket.on('data', spoil).on('end', spoil).on('error', spoil).on('close', spoil);
+    setImmediate(() => {
+      if (this.#over) {
+        return;
+      }
+      if (useless) {
+        this.#drop();
+        this.#connect();
+      } else {
+        socket.off('data', spoil).off('end', spoil).off('error', spoil).off('close', spoil);
+        this.#use(socket);
+      }
+    });
+  }
+
+  #dial(): void {
     const { proxy } = this.#options;
     const socket = connect({ host: this.#addresses[0]!, port: proxy?.port ?? this.#parts.port, noDelay: true });
     this.#socket = socket;
@@ -274,18 +301,35 @@ export class FetchExchange {
     const connection = this.#connection!;
     connection.requests++;
     socket.on('error', (error) => {
-      this.#outcome.log(ERROR, `${this.#scope.who} fetch recv() failed (${errnoText(error)})`);
-      this.#next();
+      if (!this.#askAgain()) {
+        this.#outcome.log(ERROR, `${this.#scope.who} fetch recv() failed (${errnoText(error)})`);
+        this.#next();
+      }
     });
     socket.on('data', (bytes: Buffer) => {
+      this.#heard = true;
       this.#rearm();
       this.#read(this.#response.take(bytes));
     });
-    socket.on('end', () => this.#read(this.#response.end()));
+    socket.on('end', () => {
+      if (!this.#askAgain()) {
+        this.#read(this.#response.end());
+      }
+    });
     socket.write(this.#head(), 'latin1');
     if (this.#body.length > 0) {
       socket.write(this.#body);
     }
+  }
+
+  /** Asks by another connection where the server has ended a kept one just before it was used, and being asked twice does no harm. */
+  #askAgain(): boolean {
+    const again = !this.#over && !this.#heard && this.#connection!.requests > 1 && IDEMPOTENT.has(this.#request.method.toUpperCase());
+    if (again) {
+      this.#drop();
+      this.#dial();
+    }
+    return again;
   }
 
   #read(fault: ResponseFault | undefined): void {
@@ -330,7 +374,8 @@ export class FetchExchange {
     const { proxy } = this.#options;
     const throughProxy = proxy !== undefined && !this.#tls;
     const port = portText === '' ? '' : `:${portText}`;
-    let text = `${method} ${throughProxy ? `http://${host}${port}` : ''}${uri.startsWith('/') ? '' : '/'}${uri} HTTP/1.1\r\n`;
+    const shownPort = this.#parts.port === 80 ? '' : port;
+    let text = `${method} ${throughProxy ? `http://${host}${shownPort}` : ''}${uri.startsWith('/') ? '' : '/'}${uri} HTTP/1.1\r\n`;
     const lines = headerLines(headers);
     text += `Host: ${first(lines, 'host') ?? `${host}${port}`}\r\nUser-Agent: ${first(lines, 'user-agent') ?? 'nginx-js'}\r\n`;
     if (throughProxy && proxy.authorization !== '') {
@@ -349,6 +394,8 @@ export class FetchExchange {
     return `${text}${length}\r\n`;
   }
 }
+
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
  * Headers that scripts have no say in, since they belong to the connection or say where the request ends. What a client sent would

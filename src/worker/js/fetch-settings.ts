@@ -111,7 +111,7 @@ export function readProxy(url: string): FetchProxy | undefined | string {
     }
     authorization = `Basic ${Buffer.from(`${user}:${password}`, 'latin1').toString('base64')}`;
   }
-  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:/?#\s]+)(?::(\d{1,5}))?\/?$/.exec(rest.slice(at + 1));
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:/?#\s]+)(?::(\d{1,5}))?$/.exec(rest.slice(at + 1));
   const port = Number(match?.[2] ?? 3128);
   if (match === null || port < 1 || port > 65535) {
     return 'invalid proxy URL';

@@ -1,5 +1,5 @@
 import { decoded } from './args-object.js';
-import { textOf } from './text.js';
+import { givenInteger, textOf } from './text.js';
 
 /** A file of a form. */
 export interface FormFile {
@@ -33,6 +33,10 @@ export class Form {
     this.#fields.push([name, value]);
   }
 
+  get [Symbol.toStringTag](): string {
+    return 'RequestForm';
+  }
+
   get(name: string): string | FormFile | null {
     return this.#fields.find(([key]) => key === name)?.[1] ?? null;
   }
@@ -49,16 +53,33 @@ export class Form {
     return this.#fields.some(([, value]) => typeof value !== 'string');
   }
 
-  forEach(callback: (value: string | FormFile, name: string) => void): void {
+  forEach(callback: (value: string | FormFile, name: string, form: Form) => void): void {
+    if (typeof callback !== 'function') {
+      throw new TypeError('"callback" is not a function');
+    }
     for (const [name, value] of this.#fields) {
-      callback(value, name);
+      callback(value, name, this);
     }
   }
 }
 
-/** Reads a form of either content type. @throws TypeError for what is not one. */
-export function readForm(body: Buffer, contentType: string, options: FormOptions = {}): Form {
-  const most = options.maxKeys ?? MOST_FIELDS;
+/** How many fields a form may have. @throws TypeError for options that are none. */
+export function mostFields(options: FormOptions | undefined): number {
+  if (options === undefined) {
+    return MOST_FIELDS;
+  }
+  if ((typeof options !== 'object' && typeof options !== 'function') || options === null) {
+    throw new TypeError('"options" must be an object');
+  }
+  const most = options.maxKeys === undefined ? MOST_FIELDS : givenInteger(options.maxKeys);
+  if (most < 1) {
+    throw new TypeError('"maxKeys" must be a positive integer');
+  }
+  return most;
+}
+
+/** Reads a form of either content type, of at most so many fields. @throws TypeError for what is not one. */
+export function readForm(body: Buffer, contentType: string, most: number): Form {
   if (contentType === '') {
     throw new TypeError('request content type is required');
   }
@@ -200,10 +221,11 @@ function addPart(head: string, value: string, form: Form, most: number): void {
   form.add(textOf(name), file === undefined ? textOf(value) : fileOf(textOf(file), type, Buffer.from(value, 'latin1')), most);
 }
 
-const fileOf = (name: string, type: string, bytes: Buffer): FormFile => ({
-  name,
-  type,
-  size: bytes.length,
-  text: async () => bytes.toString('utf8'),
-  arrayBuffer: async () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
-});
+/** A file, of which njs has the name alone. */
+const fileOf = (name: string, type: string, bytes: Buffer): FormFile =>
+  Object.defineProperties({ name } as FormFile, {
+    type: { value: type },
+    size: { value: bytes.length },
+    text: { value: async () => bytes.toString('utf8') },
+    arrayBuffer: { value: async () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer },
+  });

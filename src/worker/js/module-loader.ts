@@ -241,18 +241,19 @@ export class ModuleLoader {
   #requireFrom(file: string): (name: string) => unknown {
     const native = createRequire(file);
     return (name) => {
+      if (isBuiltin(name) && this.#gate !== undefined) {
+        return this.#gate.builtin(name);
+      }
+      // As in njs, its modules come before files of their names.
       const builtin = ownValue(this.#builtins, name);
+      if (builtin !== undefined) {
+        return builtin();
+      }
       if (isBuiltin(name) || isPackage(native, name)) {
-        if (!isBuiltin(name)) {
-          return native(name);
-        }
-        return this.#gate !== undefined ? this.#gate.builtin(name) : builtin !== undefined ? builtin() : native(name);
+        return native(name);
       }
       const own = this.#find(name, [dirname(file), ...this.#folders]);
-      if (own !== undefined) {
-        return this.#module(own).exports;
-      }
-      return builtin === undefined ? native(name) : builtin();
+      return own === undefined ? native(name) : this.#module(own).exports;
     };
   }
 }

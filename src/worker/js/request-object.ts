@@ -14,7 +14,7 @@ import { Deadline } from '../time/deadline.js';
 import { argsObject } from './args-object.js';
 import { dump, SHOWN } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
-import { type Form, type FormOptions, readForm } from './form.js';
+import { type Form, type FormOptions, mostFields, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setLocation, setStatus } from './response-head.js';
@@ -484,7 +484,8 @@ export class RequestObject {
   }
 
   readRequestForm(options?: FormOptions): Promise<Form> {
-    this.#form ??= this.#readBody('form').then((body) => readForm(body, this.#r.head.header('content-type') ?? '', options));
+    const most = mostFields(options);
+    this.#form ??= this.#readBody('form').then((body) => readForm(body, this.#r.head.header('content-type') ?? '', most));
     return this.#form;
   }
 
@@ -548,6 +549,8 @@ export class RequestObject {
       this.#go(asStatus(code));
       return;
     }
+    // What a script answers is not looked at for conditions of the client's.
+    r.disableNotModified = true;
     const bytes = bufferOf(body);
     if (REDIRECTS.has(code)) {
       setLocation(r, bytes.toString('latin1'));
@@ -571,6 +574,7 @@ export class RequestObject {
       setStatus(r, 200);
     }
     setContentType(r);
+    r.disableNotModified = true;
     const code = sendHeader(r);
     if (code === FAILED || code > OK) {
       throw new Error('failed to send header');

@@ -76,6 +76,18 @@ export function excess(text: string): string | undefined {
   return undefined;
 }
 
+/** What is not well formed about a document that its parser has taken; undefined for nothing. Its parts have their ends. */
+export function unnoticed(text: string): string | undefined {
+  if (/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0+|x0+);/i.test(text)) {
+    return 'a character is not allowed';
+  }
+  const marked = text.replace(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<!DOCTYPE[^[>]*(?:\[[^\]]*\])?[^>]*>/g, '');
+  if (/&(?!(?:#\d+|#x[\da-f]+|[\p{L}_:][\p{L}\p{N}_:.-]*);)/iu.test(marked)) {
+    return 'an ampersand begins no reference';
+  }
+  return marked.replace(/<(?:[^>"']|"[^"]*"|'[^']*')*>/g, '').includes(']]>') ? 'a text has the end of a CDATA section' : undefined;
+}
+
 /** Where a declaration of a document type ends, with what it has in brackets. */
 function doctypeEnd(text: string, from: number): number {
   let inner = 0;

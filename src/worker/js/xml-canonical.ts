@@ -28,29 +28,27 @@ const TEXT = 3;
 const CDATA = 4;
 const INSTRUCTION = 7;
 const COMMENT = 8;
-const DOCUMENT = 9;
 /** Elements inside each other. */
 const DEEPEST = 1000;
 
-/** The canonical form of a document or an element. @throws RangeError for one that is nested too deeply. */
+/** The canonical form of an element. @throws RangeError for one that is nested too deeply. */
 export function canonical(node: XmlNode, options: CanonicalOptions): string {
-  if (node.nodeType === DOCUMENT) {
-    let text = '';
-    let seen = false;
-    for (const child of childrenOf(node)) {
-      if (child.nodeType === ELEMENT) {
-        text += new Writer(options).element(child, 0);
-        seen = true;
-      } else if (child.nodeType === INSTRUCTION || (child.nodeType === COMMENT && options.comments)) {
-        const written = other(child, options);
-        text += written === '' ? '' : seen ? `\n${written}` : `${written}\n`;
-      }
-    }
-    return text;
-  }
   const writer = new Writer(options);
   writer.enterAround(node.parentNode);
-  return writer.element(node, 0);
+  return writer.element(node, 0, options.exclusive ? [] : ofAncestors(node));
+}
+
+/** The attributes of `xml:`, such as a language, that an element has from those around it. */
+function ofAncestors(node: XmlNode): XmlNode[] {
+  const found = new Map<string, XmlNode>();
+  for (let at: XmlNode | null = node; at !== null && at.nodeType === ELEMENT; at = at.parentNode) {
+    for (const attr of at.attributes ?? []) {
+      if (attr.prefix === 'xml' && !found.has(attr.nodeName)) {
+        found.set(attr.nodeName, attr);
+      }
+    }
+  }
+  return [...found.values()].filter((attr) => ![...(node.attributes ?? [])].includes(attr));
 }
 
 function childrenOf(node: XmlNode): XmlNode[] {
@@ -124,7 +122,7 @@ class Writer {
     return prefixes;
   }
 
-  element(node: XmlNode, depth: number): string {
+  element(node: XmlNode, depth: number, more: readonly XmlNode[] = []): string {
     const options = this.#options;
     if (node === options.excluded) {
       return '';
@@ -135,7 +133,7 @@ class Writer {
     const before = this.#changes.length;
     const attributes = [...(node.attributes ?? [])];
     const own = this.#enter(attributes);
-    const plain = attributes.filter((attr) => declared(attr) === undefined);
+    const plain = [...attributes.filter((attr) => declared(attr) === undefined), ...more];
     let text = `<${node.nodeName}`;
     for (const prefix of this.#namespacesFor(node, plain, depth === 0 ? [...this.#scope.keys()] : own).sort(byName)) {
       const uri = this.#scope.get(prefix) ?? '';

@@ -1,3 +1,4 @@
+// Over 400 lines: the directives of one module, each a few lines.
 import { In } from '../../../shared/config/context.js';
 import { inherit, type LinkContext, own, type Scope } from '../../../shared/config/define.js';
 import { msec } from '../../../shared/config/slots.js';
@@ -125,7 +126,12 @@ const scope = defineScope<Settings>({
       set(conf, node, ctx) {
         const type = node.args[1] ?? 'buffer_type=string';
         if (type !== 'buffer_type=string' && type !== 'buffer_type=buffer') {
-          ctx.fail(`unknown parameter "${type}"`, { arg: 1 });
+          ctx.fail(
+            type.startsWith('buffer_type=')
+              ? `invalid buffer_type value "${type}", it must be "string" or "buffer"`
+              : `invalid parameter "${type}"`,
+            { arg: 1 },
+          );
         }
         once('bodyFilter')(conf, node, ctx);
         conf.bodyText = type === 'buffer_type=string';
