@@ -178,6 +178,11 @@ export interface Ngx {
   readonly version: string;
   readonly version_number: number;
   readonly worker_id: number;
+  /** Certificates from the issuers with `on_demand`; not there with `js_isolation`. */
+  readonly acme: {
+    /** Finds the certificate of a name, or orders it: what a function of `js_ssl_certificate` returns. */
+    certificate(issuer: string, name: string): Promise<{ readonly certificate: string; readonly key: string }>;
+  };
   readonly shared: Readonly<Record<string, SharedDict | undefined>>;
   fetch(resource: string | Request, options?: NgxFetchOptions): Promise<Response>;
   log(level: number, message: unknown): void;

@@ -16,6 +16,7 @@ import { withDefaultErrorLog } from '../shared/log/error-log-spec.js';
 import { EMERG, levelByName } from '../shared/log/level.js';
 import { groupId } from '../shared/system/user-ids.js';
 import { ordersOf } from '../worker/acme/orders.js';
+import { acmeScope, givesOnDemand } from '../worker/acme/scopes.js';
 import { INTERNAL_ROOT, type Order } from '../worker/acme/settings.js';
 import { cachePathScope } from '../worker/cache/cache-paths.js';
 import { language } from '../worker/language.js';
@@ -94,7 +95,7 @@ export const loadConfiguration: LoadConfiguration = async (options) => {
     logFiles: loaded.logFiles,
     tempPaths: loaded.folders,
     cachePaths: cachePathsOf(loaded),
-    acme: orders.length > 0,
+    acme: orders.length > 0 || givesToScripts(loaded),
     internalRoot: internal?.statePath && `${internal.statePath}/${INTERNAL_ROOT}`,
     zones: loaded.zones.all(),
     warnings,
@@ -130,6 +131,12 @@ function cachePathsOf(loaded: Loaded<ClientTask>): Configuration['cachePaths'] {
     loader: true,
     zone: { family, name, bytes, data },
   }));
+}
+
+/** Whether an issuer gives certificates to names that scripts ask for. */
+function givesToScripts(loaded: Loaded<ClientTask>): boolean {
+  const http = blockIn(loaded.root, In.HTTP);
+  return http !== undefined && givesOnDemand(loaded.settings(acmeScope, http));
 }
 
 function ordersIn(loaded: Loaded<ClientTask>): Order[] {

@@ -27,7 +27,9 @@ export class IssuerRunner {
   readonly #log: Logger;
   readonly #authority: Authority;
   readonly #earlier: ReadonlyMap<string, OrderReport>;
-  readonly #tasks: readonly CertificateTask[];
+  readonly #tasks: CertificateTask[];
+  /** Certificates that the configuration does not name, by their ids in the zone. */
+  readonly #onDemand = new Map<string, CertificateTask>();
   /** The last failure to use the account, and how many there were in a row. */
   #noAccount: NoAccount | undefined = undefined;
   #noAccounts = 0;
@@ -60,22 +62,55 @@ export class IssuerRunner {
 
   start(): void {
     for (const task of this.#tasks) {
-      const { id, zoneId } = task.order;
-      const found = this.#zone.pair(zoneId, undefined);
-      const known = found !== undefined && belongTogether(found) ? found : undefined;
-      const stored = known ?? this.#state.readPair(id);
-      if (stored !== undefined) {
-        if (known === undefined) {
-          this.#zone.setPair(zoneId, stored);
-        }
-        task.restore(stored);
-      }
-      const before = this.#earlier.get(zoneId);
-      if (before?.state === 'failing' && before.next > Date.now() && (stored === undefined || task.renews)) {
-        task.inherit(before);
-      }
+      this.#takeUp(task);
     }
     this.#look();
+  }
+
+  /** The issuer's name. */
+  get name(): string {
+    return this.#issuer.name;
+  }
+
+  /** Takes care of the certificates of these orders, too, and no more of those that were wanted before. */
+  want(orders: readonly Order[]): void {
+    const ids = new Set(orders.map(({ zoneId }) => zoneId));
+    for (const [id, task] of this.#onDemand) {
+      if (!ids.has(id) && !task.running) {
+        this.#onDemand.delete(id);
+        this.#tasks.splice(this.#tasks.indexOf(task), 1);
+        this.#zone.forgetReport(id);
+      }
+    }
+    const known = new Set(this.#tasks.map(({ order }) => order.zoneId));
+    const fresh = orders.filter(({ zoneId }) => !known.has(zoneId));
+    for (const order of fresh) {
+      const task = new CertificateTask(order, this.#zone);
+      this.#onDemand.set(order.zoneId, task);
+      this.#tasks.push(task);
+      this.#takeUp(task);
+    }
+    if (fresh.length > 0) {
+      this.#look();
+    }
+  }
+
+  /** Goes on with what an earlier run has left behind of a certificate. */
+  #takeUp(task: CertificateTask): void {
+    const { id, zoneId } = task.order;
+    const found = this.#zone.pair(zoneId, undefined);
+    const known = found !== undefined && belongTogether(found) ? found : undefined;
+    const stored = known ?? this.#state.readPair(id);
+    if (stored !== undefined) {
+      if (known === undefined) {
+        this.#zone.setPair(zoneId, stored);
+      }
+      task.restore(stored);
+    }
+    const before = this.#earlier.get(zoneId);
+    if (before?.state === 'failing' && before.next > Date.now() && (stored === undefined || task.renews)) {
+      task.inherit(before);
+    }
   }
 
   stop(): void {

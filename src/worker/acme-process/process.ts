@@ -6,9 +6,10 @@ import { setTimer } from '../../shared/time/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
 import type { AcmeZone } from '../acme/acme-zone.js';
 import { FleetState } from '../acme/fleet-state.js';
+import { FORGOTTEN, orderFor } from '../acme/on-demand.js';
 import { ordersOf } from '../acme/orders.js';
-import { acmeScope, zoneOf } from '../acme/scopes.js';
-import type { Issuer } from '../acme/settings.js';
+import { acmeScope, onDemandIssuers, zoneOf } from '../acme/scopes.js';
+import type { Issuer, Order } from '../acme/settings.js';
 import { StateFolder, StateInZone, type StateStore } from '../acme/state-folder.js';
 import type { Request } from '../http/request/request.js';
 import { language } from '../language.js';
@@ -39,12 +40,22 @@ export function serveAcme(worker: WorkerProcess): Server {
 const ownState = (zone: AcmeZone, { name, statePath }: Issuer): StateStore =>
   statePath === undefined ? new StateInZone(zone, name) : new StateFolder(statePath);
 
+/** The orders for the names that are asked for on demand, without those that nobody has asked for in a long time. */
+function wantedOrders(zone: AcmeZone, issuers: ReadonlyMap<string, Issuer>): Order[] {
+  zone.forgetWanted(FORGOTTEN);
+  return zone.wanted().flatMap(({ issuer, name }) => {
+    const known = issuers.get(issuer);
+    return known === undefined ? [] : [orderFor(known, name)];
+  });
+}
+
 class AcmeProcess implements Server {
   readonly #zones: SqliteZoneStore;
   readonly #make: () => readonly IssuerRunner[];
   readonly #lead: (done: (leads: boolean) => void) => void;
   readonly #resign: () => void;
   readonly #fleet: (() => FleetLead) | undefined;
+  readonly #wanted: () => readonly Order[];
   #following: FleetLead | undefined = undefined;
   #resolver: DnsResolver | undefined = undefined;
   #runners: readonly IssuerRunner[] = [];
@@ -65,14 +76,19 @@ class AcmeProcess implements Server {
     const { store } = loaded.settings(sharedStoreScope, loaded.root);
     const synced = store !== undefined && zoneOf(settings).data?.sync === true;
     this.#fleet = synced ? () => new FleetLead(store, zone, log, new FollowedFiles(orders, log)) : undefined;
+    const onDemand = new Map(onDemandIssuers(settings).map((issuer) => [issuer.name, issuer]));
+    this.#wanted = () => (onDemand.size === 0 ? [] : wantedOrders(zone, onDemand));
     this.#make = () => {
       const fleet = this.#following;
       const spread = fleet === undefined ? async (): Promise<void> => {} : () => fleet.spread();
       const earlier = new Map(fleet === undefined ? [] : zone.reports().map((report) => [report.id, report]));
       this.#resolver ??= resolver === undefined ? undefined : new DnsResolver(resolver, log);
       const lookup = this.#resolver === undefined ? undefined : lookupBy(this.#resolver, resolverTimeout);
-      zone.keepReports(new Set(orders.keys()));
-      const issuers = new Map([...orders.values()].map(({ issuer }) => [issuer.name, issuer]));
+      const wanted = this.#wanted().map(({ zoneId }) => zoneId);
+      zone.keepReports(new Set([...orders.keys(), ...wanted]));
+      const issuers = new Map<string, Issuer>(
+        [...[...orders.values()].map(({ issuer }) => issuer), ...onDemand.values()].map((one) => [one.name, one]),
+      );
       return [...issuers.values()].map((issuer) => {
         const own = [...orders.values()].filter((order) => order.issuer.name === issuer.name);
         const state = synced ? new FleetState(zone, issuer.name, issuer.statePath) : ownState(zone, issuer);
@@ -127,7 +143,14 @@ class AcmeProcess implements Server {
   }
 
   #led(leads: boolean): void {
-    if (this.#closed || leads === this.#runners.length > 0) {
+    if (this.#closed) {
+      return;
+    }
+    if (leads && this.#runners.length > 0) {
+      this.#tellWanted();
+      return;
+    }
+    if (leads === this.#runners.length > 0) {
       return;
     }
     if (!leads) {
@@ -137,6 +160,15 @@ class AcmeProcess implements Server {
     this.#runners = this.#make();
     for (const runner of this.#runners) {
       runner.start();
+    }
+    this.#tellWanted();
+  }
+
+  /** Tells the issuers which names are asked for on demand. */
+  #tellWanted(): void {
+    const wanted = this.#wanted();
+    for (const runner of this.#runners) {
+      runner.want(wanted.filter(({ issuer }) => issuer.name === runner.name));
     }
   }
 

@@ -39,6 +39,12 @@ export interface OrderReport {
 /** Who knows what is going on, for status pages; nobody where no certificates are wanted. */
 export const orderReports = runtimePart<{ read: (() => OrderReport[]) | undefined }>(() => ({ read: undefined }));
 
+/** A name that a certificate is asked for, and from which issuer. */
+export interface WantedName {
+  readonly issuer: string;
+  readonly name: string;
+}
+
 /** Shown to a CA that opens a connection for TLS-ALPN-01. */
 export type AlpnAnswer = Pair;
 
@@ -90,6 +96,11 @@ export class AcmeZone {
   readonly #kept: Statement<string>;
   readonly #keep: Statement<never>;
   readonly #dropKept: Statement<never>;
+  readonly #wanted: Statement<[issuer: string, name: string]>;
+  readonly #wantedFrom: Statement<number>;
+  readonly #isWanted: Statement<number>;
+  readonly #want: Statement<never>;
+  readonly #forget: Statement<never>;
   readonly #leader: Statement<[process: number, until: number]>;
   readonly #setLeader: Statement<never>;
   readonly #dropLeader: Statement<never>;
@@ -112,6 +123,11 @@ export class AcmeZone {
     this.#kept = sql.prepare('SELECT text FROM kept WHERE name = ?');
     this.#keep = sql.prepare('INSERT OR REPLACE INTO kept VALUES (?, ?)');
     this.#dropKept = sql.prepare('DELETE FROM kept WHERE name = ?');
+    this.#wanted = sql.prepare('SELECT issuer, name FROM wanted ORDER BY issuer, name');
+    this.#wantedFrom = sql.prepare('SELECT count(*) FROM wanted WHERE issuer = ?');
+    this.#isWanted = sql.prepare('SELECT count(*) FROM wanted WHERE issuer = ? AND name = ?');
+    this.#want = sql.prepare('INSERT OR REPLACE INTO wanted VALUES (?, ?, ?)');
+    this.#forget = sql.prepare('DELETE FROM wanted WHERE asked < ? OR asked > ?');
     this.#leader = sql.prepare('SELECT process, until FROM leader');
     this.#setLeader = sql.prepare('INSERT OR REPLACE INTO leader VALUES (1, ?, ?)');
     this.#dropLeader = sql.prepare('DELETE FROM leader WHERE process = ?');
@@ -204,9 +220,38 @@ export class AcmeZone {
   keepReports(ids: ReadonlySet<string>): void {
     for (const { id } of this.reports()) {
       if (!ids.has(id)) {
-        this.sql.submit({ work: () => void this.#dropReport.run(id), after: () => {} });
+        this.forgetReport(id);
       }
     }
+  }
+
+  /** Forgets what was reported of a certificate. */
+  forgetReport(id: string): void {
+    this.sql.submit({ work: () => void this.#dropReport.run(id), after: () => {} });
+  }
+
+  /** Asks for the certificate of a name, of which an issuer has `most`. Calls back with whether it is one of them. */
+  want({ issuer, name }: WantedName, most: number, done: (accepted: boolean) => void): void {
+    let accepted = true;
+    const work = (): void => {
+      accepted = this.#isWanted.one(issuer, name) > 0 || this.#wantedFrom.one(issuer) < most;
+      if (accepted) {
+        this.#want.run(issuer, name, Date.now());
+      }
+    };
+    this.sql.submit({ work, after: () => done(accepted) });
+  }
+
+  /** The names that certificates are asked for. */
+  wanted(): WantedName[] {
+    const rows = this.sql.read(() => this.#wanted.all()) ?? [];
+    return rows.filter(areTexts).map(([issuer, name]) => ({ issuer, name }));
+  }
+
+  /** Forgets the names that nobody has asked for in so many milliseconds. */
+  forgetWanted(ms: number): void {
+    const now = Date.now();
+    this.sql.submit({ work: () => void this.#forget.run(now - ms, now + ms), after: () => {} });
   }
 
   /** A text that is kept for as long as the server runs. */
@@ -257,6 +302,7 @@ export const acmeZone: ZoneKind<AcmeZone, SealedZone | undefined> = {
     CREATE TABLE IF NOT EXISTS reports (id TEXT PRIMARY KEY, issuer TEXT, identifiers TEXT, state TEXT, notAfter INTEGER, next INTEGER,
       fails INTEGER, error TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS wanted (issuer TEXT, name TEXT, asked INTEGER, PRIMARY KEY (issuer, name)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS leader (id INTEGER PRIMARY KEY, process INTEGER, until INTEGER);`,
   moreDdl: (data) => (data?.sync ? ACME_SYNC_DDL : ''),
   open: (sql, _zone, process) => new AcmeZone(sql, process),

@@ -29,9 +29,13 @@ const ARGUMENTS: Readonly<Record<string, readonly [min: number, max: number]>> =
   profile: [1, 2],
   ssl_trusted_certificate: [1, 1],
   ssl_verify: [1, 1],
+  on_demand: [0, 1],
   state_path: [1, 1],
   accept_terms_of_service: [0, 0],
 };
+
+/** How many names an issuer has on demand, unless told. */
+const USUAL_NAMES = 1000;
 
 type Draft = { -readonly [K in keyof AcmeIssuer]: AcmeIssuer[K] };
 
@@ -53,6 +57,7 @@ export const usualIssuer = (name: string, ctx: Context): AcmeIssuer => ({
   verify: true,
   statePath: defaultStatePath(`acme_${name}`, ctx.path('')),
   acceptTerms: false,
+  onDemand: 0,
 });
 
 /** Reads an `acme_issuer` block, with nginx-acme's messages. nginx-acme: Issuer. */
@@ -125,6 +130,9 @@ function readLine(issuer: Draft, { name, args }: DirectiveNode, ctx: Context): v
       break;
     case 'state_path':
       issuer.statePath = first === 'off' ? undefined : ctx.path(first);
+      break;
+    case 'on_demand':
+      issuer.onDemand = args.length === 0 ? USUAL_NAMES : /^[1-9]\d{0,5}$/.test(first) ? Number(first) : invalid();
       break;
     case 'accept_terms_of_service':
       issuer.acceptTerms = true;

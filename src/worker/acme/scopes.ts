@@ -37,6 +37,13 @@ export interface CertificateSettings {
   automatic: AutomaticCertificate | null;
 }
 
+/** The issuers that give certificates for names which the configuration does not have. */
+export const onDemandIssuers = ({ issuers }: Readonly<AcmeSettings>): AcmeIssuer[] =>
+  [...issuers.values()].filter(({ onDemand }) => onDemand > 0);
+
+/** Whether there is such an issuer. */
+export const givesOnDemand = (settings: Readonly<AcmeSettings>): boolean => onDemandIssuers(settings).length > 0;
+
 const MIN_ZONE_BYTES = 8 * 4096;
 
 /** `acme_issuer` and `acme_shared_zone`. nginx-acme: AcmeMainConfig. */

@@ -46,6 +46,8 @@ export interface AcmeIssuer {
   /** Folder for what is to outlive a restart; undefined for none. */
   readonly statePath: string | undefined;
   readonly acceptTerms: boolean;
+  /** How many names that the configuration does not have may get certificates, when a script asks for them; 0 for none. */
+  readonly onDemand: number;
 }
 
 /** One certificate that servers want, from one issuer. */

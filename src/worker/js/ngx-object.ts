@@ -2,9 +2,11 @@ import { constants as osConstants } from 'node:os';
 import { DEBUG, ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
+import type { OnDemand } from '../acme/on-demand.js';
 import { dump } from './dump.js';
 import { namedValues } from './header-objects.js';
 import type { LoaderGate } from './module-loader.js';
+import { scriptAcme } from './ngx-acme.js';
 import { scriptFetch } from './ngx-fetch.js';
 import { scriptCrypto } from './script-crypto.js';
 import { scriptWeb } from './script-web.js';
@@ -27,6 +29,8 @@ export interface ScriptHost {
   readonly errorLog: string;
   /** What decides on what the modules may import; they find timers and `process` as globals alone then. */
   readonly gate?: LoaderGate;
+  /** Who gives certificates on demand; not there where scripts may have none. */
+  readonly onDemand?: () => OnDemand | undefined;
   /** A dictionary of one of the two blocks, and the names of all that it has. */
   dict(name: string, protocol: ScriptProtocol): SharedDict | undefined;
   dictNames(protocol: ScriptProtocol): string[];
@@ -66,6 +70,9 @@ export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Reado
   }
   for (const [name, value] of Object.entries({ INFO, WARN, ERR: ERROR })) {
     Object.defineProperty(ngx, name, { value });
+  }
+  if (host.onDemand !== undefined) {
+    Object.defineProperty(ngx, 'acme', { value: scriptAcme(host.onDemand) });
   }
   Object.defineProperty(ngx, 'engine_id', { get: () => currentTask()?.owner.engineId ?? 0, enumerable: true });
   return {

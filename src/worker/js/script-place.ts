@@ -1,4 +1,5 @@
 import { ERROR } from '../../shared/log/level.js';
+import { onDemandOf } from '../acme/on-demand.js';
 import type { WorkerEnv } from '../env.js';
 import type { ClientTask } from '../task/client-task.js';
 import { resolverSlot } from '../task/resolver-slot.js';
@@ -52,6 +53,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
       version: NGINX_VERSION,
       argv: [env.compatible ? 'nginx' : 'sluice', '-p', env.prefix, '-c', env.confFile],
       errorLog: env.errorLogPath,
+      onDemand: () => onDemandOf(env),
       dict(name, protocol) {
         const dict = dicts.get(name);
         return dict !== undefined && SharedDict.protocolOf(dict) === protocol ? dict : undefined;

@@ -2,8 +2,17 @@ import type { Block } from '../../../shared/config/block.js';
 import { In } from '../../../shared/config/context.js';
 import type { LinkContext } from '../../../shared/config/define.js';
 import { ACME_ZONE, ACME_ZONE_BYTES, acmeZone, orderReports } from '../../acme/acme-zone.js';
+import { OnDemand, setOnDemand } from '../../acme/on-demand.js';
 import { ordersOf, type ServerScopes } from '../../acme/orders.js';
-import { type AcmeSettings, acmeScope, type CertificateSettings, certificateScope, zoneOf } from '../../acme/scopes.js';
+import {
+  type AcmeSettings,
+  acmeScope,
+  type CertificateSettings,
+  certificateScope,
+  givesOnDemand,
+  onDemandIssuers,
+  zoneOf,
+} from '../../acme/scopes.js';
 import { ServedCertificate } from '../../acme/served-certificate.js';
 import type { Order } from '../../acme/settings.js';
 import { StateFolder } from '../../acme/state-folder.js';
@@ -59,6 +68,10 @@ function link(block: Block, orders: ReadonlyMap<Block, Order>, conf: Readonly<Ac
   if (first !== undefined && (resolver === undefined || resolver.servers.length === 0)) {
     ctx.fail('acme_issuer: "resolver" is not configured', first.pos);
   }
+  const [given] = onDemandIssuers(conf);
+  if (given !== undefined && conf.zone?.data?.sync === true) {
+    ctx.fail('"on_demand" of "acme_issuer" cannot be used with "sync" of "acme_shared_zone"', given.pos);
+  }
   for (const { issuer } of orders.values()) {
     if (issuer.statePath !== undefined) {
       ctx.folder(issuer.statePath);
@@ -75,11 +88,12 @@ function link(block: Block, orders: ReadonlyMap<Block, Order>, conf: Readonly<Ac
 }
 
 function open(conf: Readonly<AcmeSettings>, orders: ReadonlyMap<Block, Order>, http: HttpRuntime, env: WorkerEnv): void {
-  if (orders.size === 0) {
+  if (orders.size === 0 && !givesOnDemand(conf)) {
     return;
   }
   served(http).open(orders, conf, env);
   const answers = env.zones.open(zoneOf(conf));
+  setOnDemand(env, new OnDemand(answers, conf.issuers));
   orderReports(http).read = () => answers.reports();
   challengeAnswers(http).find = (serverName) => answers.alpnAnswer(serverName);
 }
@@ -111,8 +125,10 @@ export function makeAcmeModule<N extends ServerNames, T extends TlsSettings>(
     },
     phases: {
       postRead(_conf, env, { server: { http } }) {
-        const asked = [...served(http).orders.values()].some(({ issuer }) => issuer.kind === 'acme' && issuer.challenge === 'http-01');
-        return asked ? answerChallenge(env.zones.open(zoneOf(http.mainSettings(acmeScope)))) : undefined;
+        const settings = http.mainSettings(acmeScope);
+        const issuers = [...[...served(http).orders.values()].map(({ issuer }) => issuer), ...onDemandIssuers(settings)];
+        const asked = issuers.some((issuer) => issuer.kind === 'acme' && issuer.challenge === 'http-01');
+        return asked ? answerChallenge(env.zones.open(zoneOf(settings))) : undefined;
       },
     },
   });
