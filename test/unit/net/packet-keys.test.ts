@@ -27,6 +27,40 @@ t.test('there may be more keys than the connections of a usual worker have', { s
   t.end();
 });
 
+t.test('more keys in use than there are contexts', { skip }, (t) => {
+  const region = quicMemory(4096);
+  for (const id of [AES_128_GCM, 0x1302, 0x1303]) {
+    const pairs = Array.from({ length: 700 }, () => {
+      const secret = randomBytes(id === 0x1302 ? 48 : 32);
+      return [true, false].map((seals) => new PacketKeys(suiteOf(id)!, secret, seals, 'quic')) as [PacketKeys, PacketKeys];
+    });
+    let wrong = 0;
+    for (let round = 0; round < 3; round++) {
+      for (const [sealer] of pairs) {
+        sealer.mask(region, 100);
+      }
+      for (const [i, [sealer, opener]] of pairs.entries()) {
+        region.bytes.write(`header text ${i}`);
+        const mask = Buffer.from(sealer.mask(region, 0).subarray(0, 5));
+        wrong += mask.equals(opener.mask(region, 0).subarray(0, 5)) ? 0 : 1;
+        sealer.seal(i, region, 0, 7, 16);
+        const other = pairs[(i + 350) % pairs.length]![1];
+        const kept = Buffer.from(region.bytes.subarray(0, 32));
+        wrong += other.open(i, region, 0, 7, 16) ? 1 : 0;
+        region.bytes.set(kept);
+        wrong += opener.open(i, region, 0, 7, 16) ? 0 : 1;
+      }
+    }
+    t.equal(wrong, 0, `${id}`);
+    for (const keys of pairs.flat()) {
+      keys.free();
+      keys.free();
+      t.throws(() => keys.seal(1, region, 0, 7, 16), /freed/);
+    }
+  }
+  t.end();
+});
+
 t.test('each suite opens what it has sealed, and nothing else', { skip }, (t) => {
   const region = quicMemory(4096);
   for (const id of [AES_128_GCM, 0x1302, 0x1303]) {
