@@ -4,6 +4,7 @@ import { configMessage } from '../support/config-message.js';
 import { type OriginRequest, startOrigin } from '../support/origin.js';
 import { exchange, httpGet, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 const body = Buffer.from(Array.from({ length: 100_003 }, (_, i) => 97 + ((i * 7 + (i >> 8)) % 26)));
 
@@ -43,6 +44,18 @@ t.test('slices of a location with captures are asked for at the same address', a
     origin.requests.map(({ target }) => target),
     ['/got/a', '/got/a'],
   );
+});
+
+t.test('once all slices have come there is none', async (t) => {
+  const origin = await startOrigin(t, (request) => ranged(request));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { slice 200k; proxy_pass http://127.0.0.1:${origin.port}; proxy_set_header Range $slice_range; access_log %%DIR%%/slice.log slice; }`,
+      "log_format slice '$slice_range';",
+    ),
+  });
+  t.ok((await httpGet(s, '/')).body.equals(body));
+  t.equal(await waitFor(() => s.read('slice.log')), '-\n');
 });
 
 t.test('a response in slices, from the backend and from the cache', async (t) => {

@@ -34,15 +34,18 @@ class Slices {
   etag: string | undefined = undefined;
   /** A slice has come that fits. */
   active = false;
+  /** The value for the Range header of the slice that was asked for last. */
+  range = '';
 
   constructor(size: number, start: number) {
     this.size = size;
     this.start = start;
+    this.askFor();
   }
 
-  /** The value for the request's Range header. */
-  get range(): string {
-    return `bytes=${this.start}-${this.start + this.size - 1}`;
+  /** The slice that begins at `start` is asked for. */
+  askFor(): void {
+    this.range = `bytes=${this.start}-${this.start + this.size - 1}`;
   }
 
   /** Checks that a response is the slice asked for; a string says why not. */
@@ -162,9 +165,11 @@ function bodyFilter(r: Request, next: BodyStage): BodyStage {
 
 function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
   if (own.start >= own.end) {
+    slices.set(r, undefined);
     return;
   }
   const slot = postponed.slot();
+  own.askFor();
   const sr = startSubrequest(r, {
     uri: r.uri,
     args: r.args,
