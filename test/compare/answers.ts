@@ -77,6 +77,10 @@ export function answer(random: Random): Answer {
     framing: random.oneOf(['length', 'length', 'length', 'chunked', 'chunked', 'close', 'short', 'long', 'bad-chunk', 'trailers'] as const),
     ...(random.once(12) ? { interim: [random.oneOf(INTERIM)] } : {}),
     ...(random.once(16) ? { bytewise: true as const } : {}),
+    ...(random.once(6) ? { ranges: true as const } : {}),
+    ...(random.once(30)
+      ? { leave: { after: random.oneOf([1, 10, 40, 150, 1000]), how: random.oneOf(['close', 'close', 'reset'] as const) } }
+      : {}),
     ...(random.once(25) ? { raw: random.oneOf(RAW) } : {}),
   };
 }

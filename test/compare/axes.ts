@@ -5,12 +5,14 @@ import { meansTheSame } from './requests.js';
 /** How one run of a case is made. */
 export interface Run {
   /** Which server process serves it. */
-  readonly site: 'libuv' | 'uring' | 'workers' | 'nginx';
+  readonly site: 'libuv' | 'uring' | 'workers' | 'reloading' | 'nginx';
   readonly form: Form;
   readonly tls: boolean;
   readonly http2: boolean;
   readonly http3: boolean;
   readonly bytewise: boolean;
+  /** Somebody before the server says whose connection it is. */
+  readonly proxied?: true;
   /** Which of two same runs, one after the other. */
   readonly nth: 1 | 2;
 }
@@ -24,6 +26,8 @@ export interface Axis {
   readonly applies: (one: Case) => boolean;
   /** Whether what has this name is the same. */
   readonly compares: (what: string) => boolean;
+  /** It is played where it is asked for by name. */
+  readonly asked?: true;
   /** What of a text is the same; all of it unless told. */
   readonly common?: (text: string, what: string) => string;
 }
@@ -37,6 +41,8 @@ const CACHED: Run = { ...BASE, form: 'cached' };
 /** Whether a part of one of these names takes part in a case. */
 const uses = ({ parts }: Case, names: RegExp): boolean => parts.some(({ name }) => names.test(name));
 const always = (): boolean => true;
+/** Whether nginx takes a case. */
+export const isCommon = ({ parts }: Pick<Case, 'parts'>): boolean => parts.every(({ ours }) => !ours);
 
 /** A client that still sends to a connection that was closed may lose the response. */
 const readToTheEnd = (one: Case): boolean =>
@@ -53,7 +59,8 @@ const inAnyVersion = (text: string, what: string): string => {
     .replaceAll('https:', 'http:')
     .replaceAll('HTTPS', 'HTTP');
   if (!/^request .*to the backend$/.test(what)) {
-    return same;
+    // White space around a value is no part of it in HTTP/1.
+    return /: header /.test(what) ? same.trim() : same;
   }
   const [head = '', body = ''] = same.split(/\r?\n\r?\n/, 2);
   const lines = head.split(/\r?\n/).map((line) => line.replace(/^[^:= ]+:/, (name) => name.toLowerCase()));
@@ -67,10 +74,13 @@ const simple = ({ client: { requests, leave, slow } }: Case): boolean => leave =
 
 /** A case that says the same in each protocol. */
 const inAnyProtocol = (one: Case): boolean =>
-  simple(one) && !(uses(one, /^limits$/) && one.client.requests.length > 1) && !/\$server_protocol/.test(JSON.stringify(one.parts));
+  simple(one) &&
+  one.client.cancel === undefined &&
+  !(uses(one, /^limits$/) && one.client.requests.length > 1) &&
+  !/\$server_protocol/.test(JSON.stringify(one.parts));
 
 /** For whom a response is not the same a second time: what counts requests or writes files. */
-const REPEATABLE = /^(limits|dav|proxy_store|slice)$/;
+const REPEATABLE = /^(limits|dav|proxy_store|store|slice|slice-cache|proxy-cache|our-cache)$/;
 
 export const axes: readonly Axis[] = [
   {
@@ -108,6 +118,15 @@ export const axes: readonly Axis[] = [
   { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, applies: always, compares: always },
   { name: 'workers', left: BASE, right: { ...BASE, site: 'workers' }, applies: always, compares: always },
   {
+    name: 'reload',
+    left: BASE,
+    right: { ...BASE, site: 'reloading' },
+    // A new configuration ends connections that wait for a next request.
+    applies: ({ client }) => client.requests.length === 1 && client.leave === undefined,
+    compares: always,
+    asked: true,
+  },
+  {
     name: 'buffering',
     left: BASE,
     right: { ...BASE, form: 'unbuffered' },
@@ -115,6 +134,13 @@ export const axes: readonly Axis[] = [
     compares: (what) => !/\$upstream_(bytes_received|response_length)$|error log/.test(what),
   },
   { name: 'pieces', left: BASE, right: { ...BASE, bytewise: true }, applies: readToTheEnd, compares: always },
+  {
+    name: 'proxied',
+    left: BASE,
+    right: { ...BASE, proxied: true },
+    applies: (one) => !uses(one, /^(realip|response)$/),
+    compares: always,
+  },
   {
     name: 'cached',
     left: CACHED,
@@ -127,19 +153,19 @@ export const axes: readonly Axis[] = [
     compares: (what) =>
       /^response \d+: /.test(what) && !/: (interim|trailers|header (transfer-encoding|content-length|connection))$/.test(what),
   },
-  { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, applies: always, compares: always },
+  { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, applies: isCommon, compares: always },
   {
     name: 'nginx-http2',
     left: HTTP2,
     right: { ...HTTP2, site: 'nginx' },
-    applies: simple,
+    applies: (one) => simple(one) && isCommon(one),
     compares: always,
   },
   {
     name: 'nginx-http3',
     left: HTTP3,
     right: { ...HTTP3, site: 'nginx' },
-    applies: simple,
+    applies: (one) => simple(one) && isCommon(one),
     compares: always,
   },
 ];

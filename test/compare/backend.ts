@@ -3,7 +3,7 @@ import { watchForPoison } from '../support/poison.js';
 import { answerBytes, cgiBytes, memcachedBytes } from './answers.js';
 import { Http2Backend } from './backend-http2.js';
 import { type BackendRequest, fastcgiRecords, readRequest } from './backend-request.js';
-import type { Answer } from './case.js';
+import { type Answer, bytesOf } from './case.js';
 
 /** With which HTTP/2 begins. */
 const PREFACE = 'PRI * ';
@@ -128,4 +128,23 @@ function own({ target }: BackendRequest): Answer | undefined {
   return /^\/(mirror|post-action|after|neighbour)/.test(target) ? PLAIN : undefined;
 }
 
-const answerTo = (request: BackendRequest, answer: Answer): Answer => own(request) ?? answer;
+const answerTo = (request: BackendRequest, answer: Answer): Answer => own(request) ?? (answer.ranges ? rangeOf(request, answer) : answer);
+
+/** The part of an answer that a request wants. */
+function rangeOf({ text }: BackendRequest, answer: Answer): Answer {
+  const [range, from, to] = /^(?:range: |HTTP_RANGE=)bytes=(\d+)-(\d*)\r?$/im.exec(text) ?? [];
+  if (range === undefined || answer.status !== 200) {
+    return answer;
+  }
+  const whole = bytesOf(answer.body);
+  const [first, last] = [Number(from), Math.min(to === '' ? Number.POSITIVE_INFINITY : Number(to), whole.length - 1)];
+  if (first > last) {
+    return { ...answer, status: 416, fields: [['Content-Range', `bytes */${whole.length}`]], body: { text: '' } };
+  }
+  return {
+    ...answer,
+    status: 206,
+    fields: [...answer.fields, ['Content-Range', `bytes ${first}-${last}/${whole.length}`]],
+    body: { text: whole.toString('latin1', first, last + 1) },
+  };
+}

@@ -6,6 +6,8 @@ import { gzipSync } from 'node:zlib';
  */
 export interface Part {
   readonly name: string;
+  /** nginx does not have it. */
+  readonly ours?: true;
   readonly http?: string;
   readonly server?: string;
   readonly location?: string;
@@ -40,6 +42,10 @@ export interface Client {
   readonly pipelined?: true;
   /** It does not read at first. */
   readonly slow?: true;
+  /** It sends bodies only once it is told to go on. */
+  readonly waits?: true;
+  /** Over HTTP/2 it gives up the last request after so many bytes of its body, and keeps the connection. */
+  readonly cancel?: { readonly after: number };
   /** It leaves after so many bytes that it sent, or after so many that it received. */
   readonly leave?: { readonly after: number; readonly of: 'sent' | 'received'; readonly how: 'half' | 'close' | 'reset' };
 }
@@ -55,6 +61,8 @@ export interface Answer {
   readonly framing: AnswerFraming;
   /** Heads of responses before it. */
   readonly interim?: readonly string[];
+  /** It answers requests for a range of its body with that. */
+  readonly ranges?: true;
   /** It leaves after so many bytes. */
   readonly leave?: { readonly after: number; readonly how: 'close' | 'reset' };
   /** Each of its first bytes is a piece of its own. */

@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
-import { block, END_HEADERS, END_STREAM, type FieldText, frame, Http2Client, number32, settings, T } from '../support/http2-client.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
-import type { Client, Field, Request } from './case.js';
+import type { Client, Field } from './case.js';
+import { overHttp2 } from './client-http2.js';
 import { overHttp3 } from './client-http3.js';
 import type { ServerClock } from './clock.js';
+import { depart } from './depart.js';
 import { requestBytes } from './requests.js';
 
 /** How a client reaches the server. */
@@ -17,6 +18,8 @@ export interface Transport {
   readonly http3: boolean;
   /** Each of the first bytes is sent for itself. */
   readonly bytewise: boolean;
+  /** It says by the PROXY protocol whose connection it is. */
+  readonly proxied?: true | undefined;
 }
 
 /** A response as the client saw it, whatever the protocol. */
@@ -73,6 +76,9 @@ export async function converse(transport: Transport, client: Client, host: strin
   const from = socket.localPort ?? 0;
   const over = overOf(from);
   const { tls, http2, bytewise } = transport;
+  if (transport.proxied) {
+    socket.write('PROXY TCP4 10.0.0.9 127.0.0.1 5678 80\r\n');
+  }
   try {
     const outcome = await (http2 ? overHttp2(socket, client, host, tls, over) : overHttp1(socket, client, host, bytewise, over));
     if (outcome.end === 'done') {
@@ -124,12 +130,12 @@ function open({ port, tls, http2 }: Transport): Promise<Socket> {
   });
 }
 
-type Outcome = Omit<Conversation, 'from'>;
+export type Outcome = Omit<Conversation, 'from'>;
 
 async function overHttp1(socket: Socket, client: Client, host: string, bytewise: boolean, over: Over): Promise<Outcome> {
   watchForPoison(socket, 'what a client received');
   const reader = new Http1Reader(socket, client, over);
-  const { requests, pipelined, leave, slow } = client;
+  const { requests, pipelined, leave, slow, waits } = client;
   if (slow) {
     socket.pause();
     setTimeout(() => socket.resume(), 30).unref();
@@ -144,6 +150,12 @@ async function overHttp1(socket: Socket, client: Client, host: string, bytewise:
     }
     if (bytewise) {
       await sendBytewise(socket, piece);
+    } else if (waits && !pipelined && requests[i]!.body !== undefined) {
+      const head = piece.indexOf('\r\n\r\n') + 4;
+      socket.write(piece.subarray(0, head));
+      if (await reader.goAhead(i + 1)) {
+        socket.write(piece.subarray(head));
+      }
     } else {
       socket.write(piece);
     }
@@ -157,16 +169,6 @@ async function overHttp1(socket: Socket, client: Client, host: string, bytewise:
     }
   }
   return reader.outcome('done');
-}
-
-function depart(socket: Socket, how: 'half' | 'close' | 'reset'): void {
-  if (how === 'half') {
-    socket.end();
-  } else if (how === 'reset') {
-    socket.resetAndDestroy();
-  } else {
-    socket.destroy();
-  }
 }
 
 async function sendBytewise(socket: Socket, bytes: Buffer): Promise<void> {
@@ -227,6 +229,22 @@ class Http1Reader {
     });
   }
 
+  /** Waits for 100 Continue. False: there is a response already, or the end. */
+  goAhead(count: number): Promise<boolean> {
+    return new Promise((done) => {
+      const settled = this.#over(count, () => done(true));
+      const look = (): void => {
+        const over = this.#ended || this.#responses.length >= count;
+        if (over || this.#interim.some(({ status }) => status === 100)) {
+          settled();
+          done(!over);
+        }
+      };
+      this.#wake = look;
+      look();
+    });
+  }
+
   outcome(end: Conversation['end']): Outcome {
     return { responses: this.#responses, end, ...(this.#broken === undefined ? {} : { broken: this.#broken }) };
   }
@@ -262,100 +280,4 @@ class Http1Reader {
     }
     this.#wake();
   }
-}
-
-const WINDOW = 0x7fff0000;
-
-async function overHttp2(socket: Socket, { requests, leave }: Client, host: string, tls: boolean, over: Over): Promise<Outcome> {
-  const client = new Http2Client(socket);
-  client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', frame(T.SETTINGS, 0, 0, settings([4, WINDOW])), frame(T.WINDOW, 0, 0, number32(WINDOW)));
-  if (leave?.of === 'received') {
-    let count = 0;
-    socket.on('data', (piece: Buffer) => {
-      count += piece.length;
-      if (count >= leave.after) {
-        depart(socket, leave.how === 'half' ? 'close' : leave.how);
-        client.ended = true;
-      }
-    });
-  }
-  const responses: Received[] = [];
-  for (const [i, request] of requests.entries()) {
-    const id = 2 * i + 1;
-    const bytes = http2RequestBytes(request, id, host, tls);
-    if (leave?.of === 'sent') {
-      socket.write(bytes.subarray(0, leave.after), () => depart(socket, leave.how === 'half' ? 'close' : leave.how));
-      await new Promise((left) => socket.once('close', left));
-      return { responses, end: 'left' };
-    }
-    client.send(bytes);
-    const end = await streamEnd(socket, client, id, (late) => over(i + 1, late));
-    const received = http2Response(client, id);
-    if (received !== undefined) {
-      responses.push(received);
-    }
-    if (end !== 'done') {
-      return { responses, end };
-    }
-  }
-  return { responses, end: 'done' };
-}
-
-/** The frames of a request. */
-function http2RequestBytes({ method, target, fields, body }: Request, id: number, host: string, tls: boolean): Buffer {
-  const own: FieldText[] = [
-    [':method', method],
-    [':scheme', tls ? 'https' : 'http'],
-    [':path', target],
-    [':authority', host],
-    ...fields.map(([name, value]) => [name.toLowerCase(), value] as const),
-  ];
-  const content = Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
-  const head = body?.framing === 'length' ? [...own, ['content-length', String(content.length)] as const] : own;
-  const frames = [frame(T.HEADERS, END_HEADERS | (body === undefined ? END_STREAM : 0), id, block(head))];
-  for (let at = 0; body !== undefined && (at < content.length || at === 0); at += 16_384) {
-    frames.push(frame(T.DATA, at + 16_384 >= content.length ? END_STREAM : 0, id, content.subarray(at, at + 16_384)));
-  }
-  return Buffer.concat(frames);
-}
-
-function streamEnd(socket: Socket, client: Http2Client, id: number, over: (late: () => void) => () => void): Promise<Conversation['end']> {
-  return new Promise((done) => {
-    const settled = over(() => finish('late'));
-    const finish = (end: Conversation['end']): void => {
-      settled();
-      socket.off('data', look).off('close', look).off('end', look);
-      done(end);
-    };
-    const look = (): void => {
-      const ended = client.frames.some(
-        (f) => f.id === id && (f.type === T.RST || ((f.type === T.DATA || f.type === T.HEADERS) && (f.flags & END_STREAM) !== 0)),
-      );
-      if (ended || client.ended) {
-        finish(ended ? 'done' : 'closed');
-      }
-    };
-    socket.on('data', look).on('close', look).on('end', look);
-    look();
-  });
-}
-
-function http2Response(client: Http2Client, id: number): Received | undefined {
-  const own = client.frames.filter((f) => f.id === id);
-  const sections = own.flatMap(({ fields }) => (fields === undefined ? [] : [fields]));
-  const statusOf = (fields: readonly FieldText[]): number => Number(fields.find(([name]) => name === ':status')?.[1] ?? 0);
-  const plain = (fields: readonly FieldText[]): Field[] => fields.filter(([name]) => name !== ':status');
-  const final = sections.findIndex((fields) => statusOf(fields) >= 200);
-  if (final === -1) {
-    return undefined;
-  }
-  return {
-    status: statusOf(sections[final]!),
-    version: 'HTTP/2',
-    interim: sections.slice(0, final).map((fields) => ({ status: statusOf(fields), fields: plain(fields) })),
-    fields: plain(sections[final]!),
-    body: Buffer.concat(own.filter(({ type }) => type === T.DATA).map(({ payload }) => payload)),
-    trailers: sections.slice(final + 1).flatMap(plain),
-    complete: own.some((f) => f.type !== T.RST && (f.flags & END_STREAM) !== 0),
-  };
 }

@@ -20,7 +20,7 @@ const SHARED = 2;
 const [command, ...first] = serverCommand();
 const hasRing = /^network engines: .*\buring/m.test(spawnSync(command, [...first, '-V'], { encoding: 'utf8' }).stderr);
 
-const axes = axesWith(hasRing, whyNoQuic() === '').filter(({ name }) => !/^nginx/.test(name));
+const axes = axesWith(hasRing, whyNoQuic() === '').filter(({ name, asked }) => !/^nginx/.test(name) && !asked);
 
 const told = (one: Compared): string =>
   unnamedOf(one)

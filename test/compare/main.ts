@@ -47,8 +47,8 @@ if (unknown !== undefined) {
   console.error(`no axis ${unknown}\n${USAGE}`);
   process.exit(2);
 }
-const axes = allAxes.filter(({ name }) =>
-  names === undefined ? !/^nginx/.test(name) || options.nginx !== undefined : names.includes(name),
+const axes = allAxes.filter(({ name, asked }) =>
+  names === undefined ? !asked && (!/^nginx/.test(name) || options.nginx !== undefined) : names.includes(name),
 );
 if (axes.some(({ name }) => /^nginx/.test(name)) && options.nginx === undefined) {
   console.error('an axis with nginx needs --nginx PATH');

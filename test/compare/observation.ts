@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { BackendRequest } from './backend-request.js';
 import type { Field } from './case.js';
 import type { Conversation, Received } from './client.js';
@@ -88,12 +88,15 @@ function* responseTexts({ status, version, interim, fields, body, trailers, comp
   yield ['complete', String(complete)];
 }
 
+const UNPACK = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
+
 /** By what it means, not by how it was packed. */
 function bodyText(body: Buffer, fields: readonly Field[], complete: boolean): string {
-  const packed = fields.some(([name, value]) => /^content-encoding$/i.test(name) && value === 'gzip');
-  if (packed && body.length > 0 && complete) {
+  const encoding = fields.find(([name]) => /^content-encoding$/i.test(name))?.[1];
+  const unpack = UNPACK[encoding as keyof typeof UNPACK];
+  if (unpack !== undefined && body.length > 0 && complete) {
     try {
-      return gunzipSync(body).toString('latin1');
+      return unpack(body).toString('latin1');
     } catch {
       // What a backend called gzip, or a part of it.
     }

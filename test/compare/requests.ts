@@ -1,4 +1,5 @@
 import type { Client, Field, Request } from './case.js';
+import { API_KEY, TOKEN } from './features-ours.js';
 import type { Random } from './random.js';
 
 const METHODS = [
@@ -68,7 +69,11 @@ const FIELDS: readonly Field[] = [
   ['Authorization', 'Basic dXNlcjpzZWNyZXQ='],
   ['Authorization', 'Basic dXNlcjp3cm9uZw=='],
   ['Expect', '100-continue'],
-  ['Expect', '100-continue'],
+  ['Authorization', `Bearer ${TOKEN}`],
+  ['Authorization', `Bearer ${TOKEN.slice(0, -3)}xyz`],
+  ['X-API-Key', API_KEY],
+  ['Accept-Encoding', 'gzip, br'],
+  ['Accept-Encoding', 'zstd, br;q=0.5'],
   ['Cookie', 'a=1'],
   ['X-Own', 'own value'],
   ['X_Under', 'score'],
@@ -112,7 +117,12 @@ function request(random: Random): Request {
     method,
     target: random.oneOf(TARGETS),
     version: withBody && framing !== 'length' ? '1.1' : version,
-    fields: random.once(3) ? [...fields, ['Connection', random.oneOf(['close', 'keep-alive', 'upgrade'])]] : fields,
+    fields:
+      withBody && random.once(8)
+        ? [...fields, ['Expect', '100-continue']]
+        : random.once(3)
+          ? [...fields, ['Connection', random.oneOf(['close', 'keep-alive', 'upgrade'])]]
+          : fields,
     ...(withBody ? { body: { ...random.oneOf(BODIES), framing } } : {}),
   };
 }
@@ -120,8 +130,12 @@ function request(random: Random): Request {
 /** One connection of a client. */
 export function client(random: Random): Client {
   const requests = [request(random), ...(random.once(5) ? [request(random)] : [])];
+  const bodies = requests.some(({ body }) => body !== undefined);
+  const expects = requests.some(({ body, fields }) => body !== undefined && fields.some(([name]) => name === 'Expect'));
   return {
     requests,
+    ...(expects && !random.once(3) ? { waits: true as const } : {}),
+    ...(bodies && random.once(12) ? { cancel: { after: random.oneOf([0, 1, 10, 1000]) } } : {}),
     ...(requests.length > 1 && random.once(2) ? { pipelined: true as const } : {}),
     ...(random.once(20) ? { slow: true as const } : {}),
     ...(random.once(14) ? { leave: leaving(random, requests) } : {}),

@@ -33,7 +33,8 @@ function textsOf({ parts }: Case): readonly string[] {
 
 export const uses = (one: Case, text: RegExp): boolean => textsOf(one).some((part) => text.test(part));
 /** Whether the client ends its side before it has the response. */
-export const leaves = (one: Case): boolean => one.client.leave !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');
+export const leaves = (one: Case): boolean =>
+  one.client.leave !== undefined || one.client.cancel !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');
 export const http2Backend = (one: Case): boolean => uses(one, /grpc_pass|proxy_http_version 2;/);
 export const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.framing.startsWith('bad') === true);
 

@@ -8,6 +8,7 @@ import {
   http2Backend,
   isOfLeaving,
   leaves,
+  linesOf,
   longestBody,
   type Rule,
   some,
@@ -85,9 +86,11 @@ export const between: readonly Rule[] = [
     name: 'HTTP/1 ends at a response',
     why: 'a malformed request, a broken response and one that says so end the connection of HTTP/1, and only the stream of HTTP/2',
     axes: HTTP2,
-    when: ({ left, right }) =>
-      Number(left.get('responses')) < Number(right.get('responses')) &&
-      (some(left, /: complete$/, 'false') || some(left, /^response \d+: header connection$/, 'close')),
+    when: ({ case: one, left, right }) =>
+      (Number(left.get('responses')) < Number(right.get('responses')) &&
+        (some(left, /: complete$/, 'false') || some(left, /^response \d+: header connection$/, 'close'))) ||
+      // Neither may have a response that could be read.
+      (one.client.requests.length > 1 && left.get('end') === 'closed' && linesOf(left) < linesOf(right)),
     what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^requests? |^error log$/,
   },
   {
@@ -209,6 +212,12 @@ export const between: readonly Rule[] = [
         return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
       }),
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
+  },
+  {
+    name: 'how far a response came that was too big for a subrequest',
+    why: 'what a backend does wrong is seen before the response is found to be too big, or not any more',
+    when: ({ left, right }) => [left, right].some((seen) => seen.get('error log')?.includes('too big subrequest response')),
+    what: /^error log$|\$upstream_(bytes_received|response_length)$/,
   },
   {
     name: 'limit_rate without buffers',

@@ -40,6 +40,35 @@ export const beside: readonly Rule[] = [
     what: /\$(request_length|body_bytes_sent)$/,
   },
   {
+    name: 'the small letters of QPACK',
+    why: 'nginx writes the entry "vary: accept-encoding" of the table that both sides have',
+    axes: ['nginx-http3'],
+    when: (_compared, { left, right }) => left.toLowerCase() === right,
+    what: /: header vary$/,
+  },
+  {
+    name: 'the length of a request before another one',
+    why: 'nginx takes the bytes of the next request off a length in which they were not, where it drops the body between them',
+    axes: ['nginx'],
+    when: ({ case: one }, { left, right }) =>
+      one.client.pipelined === true && anyRequest(one, ({ body }) => body !== undefined) && Number(right) < Number(left),
+    what: /\$request_length$/,
+  },
+  {
+    name: 'what JavaScript still waited for',
+    why: 'njs logs that something was under way when a handler failed',
+    axes: nginx,
+    when: (_compared, { left, right }) => right.includes('pending events') && right.replace(/^.*pending events\n?/m, '').trim() === left,
+    what: /^error log$/,
+  },
+  {
+    name: 'the body of a HEAD by JavaScript',
+    told: '`r.send()` sends no body in answer to HEAD',
+    axes: ['nginx'],
+    when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /^end$|^responses?|bytes_sent$|^lines of|^log [2-9]|^error log$/,
+  },
+  {
     name: '$sent_http_connection of HTTP/3',
     why: 'there is no such field; nginx logs what HTTP/1 would have had',
     axes: ['nginx-http3'],

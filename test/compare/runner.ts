@@ -1,8 +1,8 @@
-import type { Axis, Run } from './axes.js';
+import { type Axis, isCommon, type Run } from './axes.js';
 import { Backend } from './backend.js';
 import type { Case } from './case.js';
 import { converse, type Watch } from './client.js';
-import { caseConfiguration, FORMS, portOf, type Wanted } from './configuration.js';
+import { caseConfiguration, FORMS, PROXIED, portOf, type Wanted } from './configuration.js';
 import type { Compared } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { unnamedOf } from './rules.js';
@@ -71,7 +71,11 @@ export class Runner {
         player.close();
       }
     };
+    let over = false;
+    const reloads = [...this.#sites.values()].filter(({ reloads }) => reloads).map((site) => site.reloadUntil(() => over));
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    over = true;
+    await Promise.all(reloads);
   }
 
   /** Seconds of processor time so far, by the name of who took them. */
@@ -87,7 +91,8 @@ export class Runner {
     for (let all = false; !all; ) {
       const textsFor = ({ name }: Site): Map<string, string> => {
         const wanted = wantedOf(name, axes);
-        return new Map([...players].map(([id, player]) => [id, player.text(wanted)]));
+        const taken = [...players].filter(([, player]) => name !== 'nginx' || isCommon(player.cases[0]!));
+        return new Map(taken.map(([id, player]) => [id, player.text(wanted)]));
       };
       const loads = await Promise.allSettled(sites.map((site) => site.load(textsFor(site))));
       all = true;
@@ -131,6 +136,7 @@ function wantedOf(site: string, axes: readonly Axis[]): Wanted[] {
     form,
     tls: runs.some((run) => run.form === form && run.tls && !run.http3),
     http3: runs.some((run) => run.form === form && run.http3),
+    proxied: runs.some((run) => run.form === form && run.proxied === true),
   }));
 }
 
@@ -219,13 +225,13 @@ class Player {
 
   async #observe(
     one: Case,
-    { form, tls, http2, http3, bytewise }: Run,
+    { form, tls, http2, http3, bytewise, proxied }: Run,
     host: string,
     site: Site,
     patience: Patience,
   ): Promise<Observation> {
     this.#backend.begin(one.answer);
-    const port = site.server.port(portOf(form, tls));
+    const port = site.server.port(proxied ? PROXIED : portOf(form, tls));
     const wire = (from: number): Wire => ({ port: portKey(from, http3), host });
     const watch: Watch = {
       logged: (from, requests) => site.logged(wire(from), requests),
@@ -234,7 +240,7 @@ class Player {
       after: (milliseconds, ring) => site.clock.after(milliseconds, ring),
       settled: async (from, requests) => void (this.#behind ? await site.loggedWithin(wire(from), requests, patience.lines) : 0),
     };
-    const conversation = await converse({ port, tls, http2, http3, bytewise }, one.client, host, watch);
+    const conversation = await converse({ port, tls, http2, http3, bytewise, proxied }, one.client, host, watch);
     const expected = Math.max(conversation.responses.length, 1);
     const log = await site.logOf(wire(conversation.from), expected, patience.lines, patience.settle);
     const errors = site.errorsOf(log);

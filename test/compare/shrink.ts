@@ -68,7 +68,7 @@ function smallerClients(client: Client): Client[] {
   const { requests } = client;
   return [
     ...(requests.length > 1 ? without(requests).map((fewer) => ({ ...withoutKey(client, 'pipelined'), requests: fewer })) : []),
-    ...(['slow', 'leave'] as const).map((key) => withoutKey(client, key)),
+    ...(['slow', 'leave', 'waits', 'cancel'] as const).map((key) => withoutKey(client, key)),
     ...requests.flatMap((request, i) =>
       smallerRequests(request).map((less) => ({ ...client, requests: requests.map((each, j) => (i === j ? less : each)) })),
     ),
@@ -98,7 +98,7 @@ function smallerRequests(request: Request): Request[] {
 function smallerAnswers(answer: Answer): Answer[] {
   return [
     { status: 200, fields: [], body: { text: '' }, framing: 'length' },
-    ...(['interim', 'leave', 'bytewise', 'raw'] as const).map((key) => withoutKey(answer, key)),
+    ...(['interim', 'leave', 'bytewise', 'raw', 'ranges'] as const).map((key) => withoutKey(answer, key)),
     ...smallerFields(answer.fields).map((fewer) => ({ ...answer, fields: fewer })),
     { ...answer, body: { text: 'x' } },
     { ...answer, body: { text: '' } },

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -14,7 +15,7 @@ import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
 import { ServerClock } from './clock.js';
-import { CASES, FORMS, files, frame, LOG_KEYS, LOG_VARIABLES, portOf } from './configuration.js';
+import { CASES, FORMS, files, frame, LOG_KEYS, LOG_VARIABLES, PROXIED, portOf } from './configuration.js';
 
 /** A line of the access log, by variable. */
 export type LogLine = Readonly<Record<string, string>>;
@@ -31,6 +32,8 @@ export interface SiteOptions {
   readonly nginx?: string;
   readonly engine?: 'libuv' | 'uring';
   readonly workers?: number;
+  /** It gets its configuration anew while it is asked. */
+  readonly reloads?: boolean;
   /** It is asked over HTTP/3, too. */
   readonly http3?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -56,6 +59,7 @@ interface Connection {
 
 /** Milliseconds in which a server must have read all cases of a batch. */
 const LOADING = 300_000;
+const BETWEEN_RELOADS = 1000;
 /** Milliseconds between two looks at the logs. */
 const LOOK = 2;
 
@@ -63,6 +67,7 @@ const LOOK = 2;
 export class Site {
   readonly name: string;
   readonly server: Server;
+  readonly reloads: boolean;
   /** How long somebody waits for it. */
   readonly clock = new ServerClock();
   /** All that it listens on. */
@@ -73,26 +78,31 @@ export class Site {
   readonly #errorLines = new Map<string, ErrorLine[]>();
   #looking: ReturnType<typeof setTimeout> | undefined;
 
-  private constructor(name: string, server: Server) {
+  private constructor(name: string, server: Server, reloads: boolean) {
     this.name = name;
+    this.reloads = reloads;
     this.server = server;
-    this.ports = new Set(FORMS.flatMap((form) => [false, true].map((tls) => String(server.port(portOf(form, tls))))));
+    const numbers = [...FORMS.flatMap((form) => [portOf(form, false), portOf(form, true)]), PROXIED];
+    this.ports = new Set(numbers.map((number) => String(server.port(number))));
     this.#access = new Tail(`${server.dir}/access.log`, (line) => this.#logged(line));
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
 
   static async start(
     scene: Scene,
-    { name, nginx, engine, workers = 1, http3 = false, zones = false, env, preload, alerts }: SiteOptions,
+    { name, nginx, engine, workers = 1, reloads = false, http3 = false, zones = false, env, preload, alerts }: SiteOptions,
   ): Promise<Site> {
     const { ecdsa } = certs();
     const main = [
-      `worker_processes ${workers};`,
+      `worker_processes ${workers}; worker_shutdown_timeout ${reloads ? 30 : 1}s;`,
       ...(engine === undefined ? [] : [`net_engine ${engine};`]),
       zones ? 'zone_directory %%DIR%%/zones;' : '',
     ].join('\n');
     // Its handshakes take a server a tenth of the time of those with RSA.
-    const conf = frame(main, ecdsa.cert, ecdsa.key, http3);
+    const conf = frame(main, ecdsa.cert, ecdsa.key, {
+      http3,
+      scripts: nginx === undefined ? ['main', 'ours'] : hasScripts(nginx) ? ['main'] : [],
+    });
     const server = await startServer(scene, {
       conf,
       files,
@@ -111,7 +121,7 @@ export class Site {
     for (const path of [...Object.keys(files), 'html/at/folder', 'html/at', 'html']) {
       utimesSync(`${server.dir}/${path}`, 1_420_070_400, 1_420_070_400);
     }
-    return new Site(name, server);
+    return new Site(name, server, reloads);
   }
 
   /** Serves these configurations from now on. Rejects with the message about one that it does not take, in which its name is. */
@@ -127,6 +137,15 @@ export class Site {
       );
     }
     this.clock.processes = this.server.workers();
+  }
+
+  /** Reads the same configuration again and again, until it is told. */
+  async reloadUntil(over: () => boolean): Promise<void> {
+    while (!over()) {
+      await this.server.reload(undefined, LOADING);
+      this.clock.processes = this.server.workers();
+      await new Promise((done) => setTimeout(done, BETWEEN_RELOADS));
+    }
   }
 
   /** Waits until the access log has so many lines about a connection, or is forgotten. */
@@ -222,7 +241,7 @@ export class Site {
   #logged(line: string): void {
     const values = line.split('\t');
     const read = Object.fromEntries(LOG_NAMES.map((name, i) => [name, values[i] ?? 'missing']));
-    const { lines, waiting } = this.#connection(portKey(Number(read['remote_port']), read['http3'] === 'h3'));
+    const { lines, waiting } = this.#connection(portKey(Number(read['realip_remote_port']), read['http3'] === 'h3'));
     lines.push(read);
     for (const waiter of waiting) {
       if (linesOf(lines, waiter.wire).length >= waiter.count) {
@@ -246,6 +265,9 @@ export class Site {
     writeFileSync(`${this.server.dir}/${path}`, text);
   }
 }
+
+/** Whether nginx has njs. */
+const hasScripts = (nginx: string): boolean => /njs/.test(spawnSync(nginx, ['-V'], { encoding: 'utf8' }).stderr);
 
 /** The lines of a run among those of connections from its port: another run's have its host. */
 const linesOf = (lines: readonly LogLine[], { host }: Wire): LogLine[] =>

@@ -7,6 +7,7 @@ export async function startSites(scene: Scene, axes: readonly Axis[], nginx?: st
   const options: Record<string, SiteOptions> = {
     libuv: { name: 'libuv', engine: 'libuv' },
     uring: { name: 'uring', engine: 'uring' },
+    reloading: { name: 'reloading', engine: 'libuv', reloads: true },
     workers: { name: 'workers', engine: 'libuv', workers: 4 },
     ...(nginx === undefined ? {} : { nginx: { name: 'nginx', nginx } }),
   };
