@@ -355,10 +355,6 @@
 > (async function () { await counted('/count', 1); await new Promise(function (done) { setTimeout(done, 100); }); return counted('/count', 1); })()
 + js_fetch_keepalive 1; js_fetch_keepalive_timeout 10ms;
 = ["1"]
-> (async function () { await counted('/count', 1); await new Promise(function (done) { setTimeout(done, 100); }); return counted('/count', 2); })()
-+ js_fetch_keepalive 1; js_fetch_keepalive_time 10ms;
-= ["2","1"]
-~ ["1","2"]
 > (async function () { var all = await Promise.all([counted('/count', 1), counted('/count', 1), counted('/count', 1)]); return [all, await counted('/count', 1)]; })()
 + js_fetch_keepalive 2;
 = [[["1"],["1"],["1"]],["2"]]
