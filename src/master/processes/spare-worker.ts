@@ -18,7 +18,7 @@ const ONE_HELPER = '--v8-pool-size=1';
  */
 const NEW_SPACE = '--max-semi-space-size=4';
 
-/** The same unless whoever has started the server says what it is to be. */
+/** {@link NEW_SPACE}, unless whoever has started the server says what it is to be. */
 const newSpace = (): readonly string[] => (/semi[-_]space/.test(process.env['NODE_OPTIONS'] ?? '') ? [] : [NEW_SPACE]);
 
 /** What the processes that the master forks are started with, but for their descriptors. */

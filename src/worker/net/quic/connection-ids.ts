@@ -25,7 +25,7 @@ export class OwnIds {
   readonly #controls: ControlQueue;
   /** The largest number that was told to the peer. */
   #told = 0;
-  /** Those that were not given back, and their numbers. */
+  /** IDs that were not given back, and their numbers. */
   #ids: Buffer[];
   #numbers: number[] = [0];
   #next = 1;

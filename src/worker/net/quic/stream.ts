@@ -35,7 +35,7 @@ export class Stream implements QuicStream {
   told = false;
   over = false;
   queued = false;
-  /** Its neighbours in the queue of those that send. */
+  /** The stream's neighbours in the queue of those that send. */
   queuedBefore: Stream | undefined = undefined;
   queuedAfter: Stream | undefined = undefined;
   /** Waits for the connection's window. */
