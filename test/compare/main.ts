@@ -98,7 +98,7 @@ async function compare(): Promise<void> {
       while (batch.length < Number(options.batch) && next < count) {
         batch.push(generate(Number(options.seed), next++));
       }
-      await runner.play(batch, axes, report);
+      await runner.play(batch, axes, report, until);
     }
   }
   if (options.rules) {

@@ -56,8 +56,11 @@ export class Runner {
     this.#sites = sites;
   }
 
-  /** Configures all cases at once, and compares each of them on each axis. */
-  async play(cases: readonly Case[], axes: readonly Axis[], results: Results): Promise<void> {
+  /**
+   * Configures all cases at once, and compares each of them on each axis. `until`: milliseconds since the epoch, from which on no
+   * configuration is begun.
+   */
+  async play(cases: readonly Case[], axes: readonly Axis[], results: Results, until = Number.POSITIVE_INFINITY): Promise<void> {
     this.#out.clear();
     const players = new Map<string, Player>();
     for (const [i, group] of alike(cases).entries()) {
@@ -67,7 +70,9 @@ export class Runner {
     const waiting = [...players.values()];
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
-        await player.compare(this.#sites, axes, results);
+        if (Date.now() < until) {
+          await player.compare(this.#sites, axes, results);
+        }
         player.close();
       }
     };
