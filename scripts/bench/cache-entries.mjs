@@ -26,7 +26,7 @@ const work = workFolder(options.folder);
 const format = await bundleSources(
   'cache-format',
   `export { BlockSums, encodeHeader, tableChecksum } from './worker/cache/file-format.js';
-export { cacheFilePath } from './worker/cache/path.js'; export { md5Hex } from './shared/lib/md5.js';`,
+export { cacheFilePath } from './worker/cache/path.js'; export { md5Hex } from './worker/digest/md5.js';`,
 );
 const { BlockSums, encodeHeader, tableChecksum, cacheFilePath, md5Hex } = await import(format);
 

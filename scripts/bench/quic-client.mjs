@@ -20,14 +20,14 @@ export { makeRing } from './shared/net/engine/choose.js';
 export { ipAddress } from './shared/net/socket-addresses.js';
 export { setNumber } from './shared/net/socket-option.js';
 export { nameCode } from './worker/http/http3-frames/qpack/name-code.js';
-export { SectionWriter } from './worker/http/http3-frames/qpack/section-writer.js';
+export { QpackSectionWriter } from './worker/http/http3-frames/qpack/section-writer.js';
 export { HandleUdpSocket } from './worker/net/handle-udp-socket.js';
 export { PacketKeys, suiteOf } from './worker/net/openssl/packet-keys.js';
 export { quicCalls } from './worker/net/openssl/quic-library.js';
 export { LongHeader } from './worker/net/quic/long-header.js';
 export { Ranges } from './worker/net/quic/ranges.js';
 export { ReceiveBuffer } from './worker/net/quic/receive-buffer.js';
-export { Cursor, putInt } from './worker/net/quic/varint.js';
+export { PacketCursor, putInt } from './worker/net/quic/varint.js';
 export { initialKeys, Type, VERSION_1 } from './worker/net/quic/version.js';
 export { setUdpOptions } from './worker/net/udp-options.js';
 export { UringUdpSocket } from './worker/net/uring/uring-udp-socket.js';
@@ -39,15 +39,15 @@ export { QuicTlsClient } from '../test/support/quic-tls-client.js';
  * with `each` one request a connection. Returns what takes datagrams, and what opens connections.
  */
 export function makeClient(sources, socket, options) {
-  const { PacketKeys, suiteOf, QuicTlsClient, ReceiveBuffer, Ranges, Cursor, putInt, LongHeader } = sources;
-  const { initialKeys, Type, VERSION_1, SectionWriter, nameCode, ipAddress } = sources;
+  const { PacketKeys, suiteOf, QuicTlsClient, ReceiveBuffer, Ranges, PacketCursor, putInt, LongHeader } = sources;
+  const { initialKeys, Type, VERSION_1, QpackSectionWriter, nameCode, ipAddress } = sources;
   const { input, output } = socket;
   const server = Buffer.alloc(28);
   ipAddress('127.0.0.1', options.port).bytes.copy(server);
   const connections = new Map();
   const dirty = [];
   const header = new LongHeader();
-  const cursor = new Cursor();
+  const cursor = new PacketCursor();
   const request = headOf(options.path);
   const times = [];
   const found = { requests: 0, bytes: 0, refused: 0, broken: 0, connections: 0 };
@@ -55,7 +55,7 @@ export function makeClient(sources, socket, options) {
 
   /** A request's HEADERS frame. */
   function headOf(path) {
-    const writer = new SectionWriter();
+    const writer = new QpackSectionWriter();
     writer.begin();
     const fields = { ':method': 'GET', ':scheme': 'https', ':path': path, ':authority': 'localhost', 'user-agent': 'sluice-bench' };
     for (const [name, value] of Object.entries({ ...fields, ...options.headers })) {

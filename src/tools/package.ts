@@ -3,7 +3,7 @@ import { shippedTypes } from './programs/place.js';
 import { type DirectoryOptions, directoryConfiguration, type ProxyOptions, proxyConfiguration } from './subcommands/serve-text.js';
 
 export { type ConfigFinding, type ConfigResult, type ExplainedRequest, type Explanation, explain, testConfig } from './programs/check.js';
-export { type Directive, format, ParseError, parse } from './programs/language.js';
+export { format, ParseError, type ProgramDirective, parse } from './programs/language.js';
 export type { ConfigurationOptions, ServerOptions } from './programs/options.js';
 export { program } from './programs/program.js';
 export { type SluiceServer, serve } from './programs/serve.js';

@@ -6,7 +6,7 @@ import type { HttpRuntime, LocationRuntime, ServerRuntime } from './http/request
 import type { PhaseHandler } from './http/request/phase-handler.js';
 import type { Request } from './http/request/request.js';
 import type { SessionHandler, StreamRuntime, StreamServer } from './stream/session/runtime.js';
-import type { Session } from './stream/session/session.js';
+import type { StreamSession } from './stream/session/session.js';
 import type { ClientTask } from './task/client-task.js';
 import type { ProtocolRuntime } from './task/protocol-runtime.js';
 import type { LocationSlot, ServerSlot } from './task/settings-slot.js';
@@ -14,11 +14,11 @@ import type { LocationSlot, ServerSlot } from './task/settings-slot.js';
 export type Variable = AnyVariable<Request>;
 /** A variable of `http` and of `stream`. */
 export type SharedVariable = AnyVariable<ClientTask>;
-export type StreamVariable = AnyVariable<Session>;
+export type StreamVariable = AnyVariable<StreamSession>;
 export type Context = ConfigContext<Request>;
 /** What directives of both `http` and `stream` are given. */
 export type SharedContext = ConfigContext<ClientTask>;
-export type StreamContext = ConfigContext<Session>;
+export type StreamContext = ConfigContext<StreamSession>;
 
 /** The phases a module can put a handler in. nginx: ngx_http_phases. */
 export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'access' | 'precontent' | 'content' | 'log';
@@ -127,7 +127,7 @@ export const defineModule = <
 export const defineScope = <C extends object>(scope: Scope<C, Request>): Scope<C, Request> => scope;
 
 /** Defines a level whose directives stand in `stream` alone. */
-export const defineStreamScope = <C extends object>(scope: Scope<C, Session>): Scope<C, Session> => scope;
+export const defineStreamScope = <C extends object>(scope: Scope<C, StreamSession>): Scope<C, StreamSession> => scope;
 
 /** Defines a level whose directives stand in `stream` too. */
 export const defineSharedScope = <C extends object>(scope: Scope<C, ClientTask>): Scope<C, ClientTask> => scope;

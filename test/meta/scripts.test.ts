@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import t from 'tap';
 import { filesBelow, root } from './source-files.js';
@@ -27,4 +27,21 @@ t.test('what a script imports from another is there', async (t) => {
     errors.map(({ text }: { text: string }) => text),
     [],
   );
+});
+
+// Scripts that measure parts of the server bundle them from a text of such lines, which no compiler sees.
+t.test('what a script takes of the sources is there', async (t) => {
+  let lines = 0;
+  for (const file of filesBelow('scripts', '.mjs')) {
+    const text = readFileSync(`${root}scripts/${file}`, 'utf8');
+    for (const [line, names, from] of text.matchAll(/export \{ ([^}]+) \} from '\.\/((?:src\/)?[^']+\/[^']+)\.js'/g)) {
+      lines++;
+      const path = `${root}src/${from!.replace(/^src\//, '')}.ts`;
+      const source = existsSync(path) ? readFileSync(path, 'utf8') : '';
+      for (const name of names!.split(', ')) {
+        t.match(source, new RegExp(`^export (abstract |async )*(class|function|const|let|enum) ${name}\\b`, 'm'), `${file}: ${line}`);
+      }
+    }
+  }
+  t.ok(lines > 40);
 });

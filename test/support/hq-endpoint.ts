@@ -6,10 +6,10 @@ import { contextAddress } from '../../src/worker/net/openssl/context-address.js'
 import { prepareQuicContext } from '../../src/worker/net/openssl/quic-handshake.js';
 import { quicCalls } from '../../src/worker/net/openssl/quic-library.js';
 import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicStreamHandler } from '../../src/worker/net/quic/contract.js';
-import { Endpoint } from '../../src/worker/net/quic/endpoint.js';
+import { QuicEndpoint } from '../../src/worker/net/quic/endpoint.js';
 import type { QuicClient, QuicServer, QuicSettings } from '../../src/worker/net/quic/host.js';
 import { RoutedIds } from '../../src/worker/net/quic/routed-ids.js';
-import { Tokens } from '../../src/worker/net/quic/tokens.js';
+import { AddressTokens } from '../../src/worker/net/quic/tokens.js';
 import { setUdpOptions } from '../../src/worker/net/udp-options.js';
 import type { UdpSocket } from '../../src/worker/net/udp-socket.js';
 import { UringUdpSocket } from '../../src/worker/net/uring/uring-udp-socket.js';
@@ -39,7 +39,7 @@ export interface HqSeen {
  * answered with {@link HqEndpoint.size} bytes.
  */
 export class HqEndpoint {
-  readonly endpoint: Endpoint;
+  readonly endpoint: QuicEndpoint;
   readonly socket: UdpSocket;
   readonly port: number;
   readonly seen: HqSeen = { ends: [], failures: [], requests: [], connections: 0, early: 0 };
@@ -88,7 +88,7 @@ export class HqEndpoint {
       },
     };
     const secret = Buffer.alloc(32, 7);
-    this.endpoint = new Endpoint(this.socket, server, new Tokens(secret), new RoutedIds(secret, 0, 1, 0));
+    this.endpoint = new QuicEndpoint(this.socket, server, new AddressTokens(secret), new RoutedIds(secret, 0, 1, 0));
   }
 
   close(): void {

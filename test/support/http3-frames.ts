@@ -1,9 +1,9 @@
 import type { Field } from '../../src/worker/http/fields/field.js';
-import { CAME, FrameReader } from '../../src/worker/http/http3-frames/frame-reader.js';
+import { CAME, Http3FrameReader } from '../../src/worker/http/http3-frames/frame-reader.js';
 import { FRAME } from '../../src/worker/http/http3-frames/protocol.js';
 import { nameCode } from '../../src/worker/http/http3-frames/qpack/name-code.js';
 import { SECTION, SectionDecoder } from '../../src/worker/http/http3-frames/qpack/section-decoder.js';
-import { SectionWriter } from '../../src/worker/http/http3-frames/qpack/section-writer.js';
+import { QpackSectionWriter } from '../../src/worker/http/http3-frames/qpack/section-writer.js';
 import { QpackTable } from '../../src/worker/http/http3-frames/qpack/table.js';
 import { putVarint, varintLength } from '../../src/worker/http/http3-frames/varint.js';
 
@@ -25,7 +25,7 @@ export function frame(type: number, payload: Buffer | string = ''): Buffer {
 
 /** A HEADERS frame of `name: value` lines. */
 export function headers(...lines: readonly string[]): Buffer {
-  const writer = new SectionWriter();
+  const writer = new QpackSectionWriter();
   writer.begin();
   for (const line of lines) {
     const colon = line.indexOf(': ', 1);
@@ -39,7 +39,7 @@ const rawName = (text: string) => ({ ...nameCode(text), text, exact: undefined, 
 
 /** The frames of what the server has written. */
 export function framesOf(bytes: Buffer): SeenFrame[] {
-  const reader = new FrameReader();
+  const reader = new Http3FrameReader();
   const frames: { type: number; fields: string[]; payload: Buffer }[] = [];
   for (let at = 0; at < bytes.length; at = reader.next) {
     const came = reader.read(bytes, at, bytes.length);

@@ -8,8 +8,8 @@ import { quicMemory } from '../../src/worker/net/openssl/quic-library.js';
 import { LongHeader } from '../../src/worker/net/quic/long-header.js';
 import { Ranges } from '../../src/worker/net/quic/ranges.js';
 import { ReceiveBuffer } from '../../src/worker/net/quic/receive-buffer.js';
-import { Cursor, putInt } from '../../src/worker/net/quic/varint.js';
-import { initialKeys, Type, VERSION_1, type Version } from '../../src/worker/net/quic/version.js';
+import { PacketCursor, putInt } from '../../src/worker/net/quic/varint.js';
+import { initialKeys, type QuicVersion, Type, VERSION_1 } from '../../src/worker/net/quic/version.js';
 import { QuicTlsClient } from './quic-tls-client.js';
 
 /** An integer of variable length. */
@@ -34,7 +34,7 @@ const TYPES = [Type.INITIAL, Type.HANDSHAKE] as const;
 
 /** How a {@link QuicClient} begins. */
 export interface QuicClientOptions {
-  readonly version?: Version;
+  readonly version?: QuicVersion;
   /** Empty for none. */
   readonly protocol?: string;
   readonly serverName?: string;
@@ -80,7 +80,7 @@ let region: Region | undefined;
 
 /** A client of QUIC for tests: shakes hands by itself, and otherwise sends what it is told to, right or wrong. It repeats nothing. */
 export class QuicClient {
-  readonly version: Version;
+  readonly version: QuicVersion;
   readonly socket: Socket;
   readonly port: number;
   readonly destination = randomBytes(8);
@@ -434,7 +434,7 @@ export class QuicClient {
 
   #frames(index: number, bytes: Buffer): void {
     const level = this.levels[index]!;
-    const cursor = new Cursor();
+    const cursor = new PacketCursor();
     cursor.set(bytes, 0, bytes.length);
     while (cursor.left > 0) {
       const type = cursor.int();

@@ -2,12 +2,19 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { safePath } from '../../src/worker/modules/auth-oidc/own-address.js';
 import { deriveKey, seal, unseal } from '../../src/worker/modules/auth-oidc/seal.js';
-import { claimText, logoutName, readSession, Session, type SessionData, writeSession } from '../../src/worker/modules/auth-oidc/session.js';
+import {
+  claimText,
+  type LoginData,
+  LoginSession,
+  logoutName,
+  readSession,
+  writeSession,
+} from '../../src/worker/modules/auth-oidc/session.js';
 import { pathOf } from '../../src/worker/modules/auth-oidc/settings.js';
 
 const token = (claims: object): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
 
-const data: SessionData = {
+const data: LoginData = {
   id: 'id',
   sub: 'jönes',
   sid: 'one',
@@ -50,7 +57,7 @@ t.test('a session as it is stored', async (t) => {
 });
 
 t.test('when a session ends, and when its tokens are refreshed', async (t) => {
-  const session = new Session(data, 'key', 'p');
+  const session = new LoginSession(data, 'key', 'p');
   const over = (now: number, pairs: Record<string, string> = {}): boolean => session.isOver(now, (name) => pairs[name]);
   t.notOk(over(899_999));
   t.ok(over(900_000));
@@ -64,13 +71,13 @@ t.test('when a session ends, and when its tokens are refreshed', async (t) => {
     t.notOk(over(2000, { [logoutName('p', kind, 'two')]: '1000' }));
   }
   t.equal(session.refreshAt, 241_000, 'a minute early');
-  t.equal(new Session({ ...data, tokenUntil: 11_000 }, 'key', 'p').refreshAt, 6000, 'but not in the first half');
-  t.equal(new Session({ ...data, tokenUntil: 0 }, 'key', 'p').refreshAt, Number.POSITIVE_INFINITY);
-  t.equal(new Session({ ...data, refreshToken: '' }, 'key', 'p').refreshAt, Number.POSITIVE_INFINITY);
+  t.equal(new LoginSession({ ...data, tokenUntil: 11_000 }, 'key', 'p').refreshAt, 6000, 'but not in the first half');
+  t.equal(new LoginSession({ ...data, tokenUntil: 0 }, 'key', 'p').refreshAt, Number.POSITIVE_INFINITY);
+  t.equal(new LoginSession({ ...data, refreshToken: '' }, 'key', 'p').refreshAt, Number.POSITIVE_INFINITY);
 });
 
 t.test('claims', async (t) => {
-  const session = new Session(data, 'key', 'p');
+  const session = new LoginSession(data, 'key', 'p');
   t.equal(session.claim('email'), 'a@b', 'the ID token counts before the UserInfo data');
   t.strictSame(session.claim('groups'), ['a', 'b']);
   t.equal(session.claim('givenname'), 'J');

@@ -21,13 +21,14 @@ export { Http3Connection } from './worker/http/http3/connection.js';
 export { contextAddress } from './worker/net/openssl/context-address.js';
 export { prepareQuicContext } from './worker/net/openssl/quic-handshake.js';
 export { quicMemory } from './worker/net/openssl/quic-library.js';
-export { Endpoint } from './worker/net/quic/endpoint.js';
+export { QuicEndpoint } from './worker/net/quic/endpoint.js';
 export { RoutedIds } from './worker/net/quic/routed-ids.js';
-export { Tokens } from './worker/net/quic/tokens.js';
+export { AddressTokens } from './worker/net/quic/tokens.js';
 `,
   )
 );
-const { Http3Scene, Http3Connection, certs, contextAddress, prepareQuicContext, quicMemory, Endpoint, RoutedIds, Tokens } = sources;
+const { Http3Scene, Http3Connection, certs, contextAddress, prepareQuicContext, quicMemory, QuicEndpoint, RoutedIds, AddressTokens } =
+  sources;
 const { createSecureContext } = await import('node:tls');
 const { readFileSync } = await import('node:fs');
 
@@ -127,7 +128,7 @@ function makeServer(socket) {
   };
   const client = { left() {}, failed: (reason) => console.error(reason), choose: () => ({ settings: agreed, accept }) };
   const secret = Buffer.alloc(32, 7);
-  return new Endpoint(socket, { settings, admit: () => client }, new Tokens(secret), new RoutedIds(secret, 0, 1, 0));
+  return new QuicEndpoint(socket, { settings, admit: () => client }, new AddressTokens(secret), new RoutedIds(secret, 0, 1, 0));
 }
 
 for (const row of process.argv.length > 2 ? process.argv.slice(2) : ['1', '8', '128', '20m']) {

@@ -12,7 +12,7 @@ const outfile = await bundleSources(
   'keyval',
   `export { ZoneSet } from './shared/zone/zone-set.js';
 export { SqliteZoneStore } from './shared/zone/store.js';
-export { httpKeyvals } from './shared/lookup/keyval-zone.js';
+export { httpKeyvals } from './worker/lookup/keyval-zone.js';
 `,
 );
 const { ZoneSet, SqliteZoneStore, httpKeyvals } = await import(outfile);

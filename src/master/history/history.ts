@@ -6,7 +6,7 @@ import { beginningOf, type ReloadReport, readRecord, type ServiceRecord, writeRe
 import { type ReloadRequest, takeRequests } from './requests.js';
 
 /** What a reload is asked to do, by everybody who has asked since the last one. */
-export interface Asked {
+export interface AskedReload {
   readonly tokens: readonly string[];
   /** The last of them; null for a signal of which nobody has said anything. */
   readonly by: string | null;
@@ -75,7 +75,7 @@ export class History {
   }
 
   /** What is asked for. Requests of others than this server's reload are none of its business. */
-  take(): Asked {
+  take(): AskedReload {
     const requests: ReloadRequest[] = this.#kept === undefined ? [] : takeRequests(this.#kept.path);
     const last = requests.at(-1);
     return { tokens: requests.map(({ token }) => token), by: last?.by ?? null, rollback: last?.rollback };
@@ -92,17 +92,17 @@ export class History {
   }
 
   /** A reload has got so far that others may want to know. */
-  running(asked: Asked, text: string): void {
+  running(asked: AskedReload, text: string): void {
     this.#attempt(() => this.#report(asked, 'running', text));
   }
 
   /** A reload was refused: the configuration of before serves on. */
-  refused(asked: Asked, text: string): void {
+  refused(asked: AskedReload, text: string): void {
     this.#attempt(() => this.#report(asked, 'refused', text));
   }
 
   /** Another configuration serves from now on. `text`: what is to be known about how it came. */
-  replaced(configuration: Configuration, asked: Asked, text: string): void {
+  replaced(configuration: Configuration, asked: AskedReload, text: string): void {
     this.#attempt(() => {
       const now = new Date();
       const [folder, serving] = [this.#kept, this.serving];
@@ -140,7 +140,7 @@ export class History {
   }
 
   /** `before`: the number, in this folder, of the configuration that has served until now. */
-  #serves(configuration: Configuration, asked: Asked, before: number | undefined, now: Date): void {
+  #serves(configuration: Configuration, asked: AskedReload, before: number | undefined, now: Date): void {
     const kept = this.#kept;
     let serving: number | null = null;
     if (asked.rollback !== undefined && kept?.manifest(asked.rollback) !== undefined) {
@@ -164,7 +164,7 @@ export class History {
     this.#write();
   }
 
-  #report({ tokens, by }: Asked, outcome: ReloadReport['outcome'], text: string): void {
+  #report({ tokens, by }: AskedReload, outcome: ReloadReport['outcome'], text: string): void {
     if (this.#record !== undefined) {
       this.#record = { ...this.#record, reload: { at: new Date().toISOString(), by, tokens, outcome, text } };
       this.#write();

@@ -4,7 +4,7 @@ import { setTimer } from '../../shared/time/timer.js';
 import { BUCKETS } from '../../shared/zone/histogram.js';
 import { CanaryJudge, nothing, type Tally, tallyText } from '../canary/judge.js';
 import type { Cycle } from '../cycle/cycle.js';
-import type { Asked } from '../history/history.js';
+import type { AskedReload } from '../history/history.js';
 import type { Master } from './master.js';
 import type { CanaryStart, GenerationSpec } from './workers.js';
 
@@ -28,7 +28,7 @@ export async function startByCanary(
   master: Master,
   spec: GenerationSpec,
   previous: Cycle,
-  asked: Asked,
+  asked: AskedReload,
 ): Promise<CanaryResult | undefined> {
   const { pool, context, history } = master;
   const { canary } = spec.configuration.process;

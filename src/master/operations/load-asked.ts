@@ -1,7 +1,7 @@
 import type { Configuration } from '../../shared/config/configuration.js';
 import { EMERG, NOTICE } from '../../shared/log/level.js';
 import { type Context, loadReported } from '../cycle/context.js';
-import type { Asked, History } from '../history/history.js';
+import type { AskedReload, History } from '../history/history.js';
 
 /**
  * Loads what a reload is asked for: the operator's files, or a configuration that served before. Undefined when it cannot be used; the log
@@ -11,7 +11,7 @@ export async function loadAsked(
   context: Context,
   before: Configuration,
   history: History,
-  { rollback, by }: Asked,
+  { rollback, by }: AskedReload,
 ): Promise<Configuration | undefined> {
   if (rollback === undefined) {
     return loadReported(context, before);

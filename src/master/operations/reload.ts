@@ -3,7 +3,7 @@ import type { ListenSocket } from '../../shared/net/listen-socket.js';
 import { lineOf } from '../../shared/text/error-text.js';
 import { type Cycle, closeLogs, openCycle } from '../cycle/cycle.js';
 import { closeListeners, removeListeners } from '../cycle/listeners.js';
-import type { Asked } from '../history/history.js';
+import type { AskedReload } from '../history/history.js';
 import { PidFile } from '../processes/pid-file.js';
 import { logsToTerminal } from '../processes/terminal.js';
 import { type CanaryResult, startByCanary } from './canary.js';
@@ -108,7 +108,7 @@ async function reloadOnce(master: Master): Promise<void> {
 }
 
 /** The configuration of before stays: whoever asked, and who watches the metrics, is to know. */
-function refuse({ history, context, ending }: Master, asked: Asked, text: string): void {
+function refuse({ history, context, ending }: Master, asked: AskedReload, text: string): void {
   history.refused(asked, text);
   if (ending === undefined) {
     context.zones.refused();
@@ -116,7 +116,7 @@ function refuse({ history, context, ending }: Master, asked: Asked, text: string
 }
 
 /** Starts the workers of a new configuration, all at once or by way of a canary. A rollback is in a hurry. */
-async function startWorkers(master: Master, spec: GenerationSpec, asked: Asked): Promise<CanaryResult> {
+async function startWorkers(master: Master, spec: GenerationSpec, asked: AskedReload): Promise<CanaryResult> {
   if (spec.configuration.process.canary !== undefined && asked.rollback === undefined) {
     const result = await startByCanary(master, spec, master.cycle, asked);
     if (result !== undefined) {

@@ -1,7 +1,7 @@
 import type { ErrorLogSpec } from '../log/error-log-spec.js';
 import type { Level } from '../log/level.js';
 import type { AnyZoneRef } from '../zone/kind.js';
-import type { Version } from './named-files.js';
+import type { FileVersion } from './named-files.js';
 
 /**
  * The texts that a configuration consists of, exactly as the master read them, and what it looked up for them. Workers build their
@@ -136,7 +136,7 @@ export interface CacheWork {
 export interface Configuration {
   readonly snapshot: Snapshot;
   /** What the next configuration may take over instead of reading it again. */
-  readonly inheritable: ReadonlyMap<string, Version>;
+  readonly inheritable: ReadonlyMap<string, FileVersion>;
   readonly process: ProcessConf;
   readonly listens: readonly ListenSpec[];
   /** The addresses for a person to open: `http://127.0.0.1:8080/`. */
@@ -190,7 +190,7 @@ export interface LoadOptions {
   /** The prefix is the folder of the file that was named: its folder `logs` is made if it is missing. */
   readonly project?: true;
   /** {@link Configuration.inheritable} of the configuration before. */
-  readonly inherited?: ReadonlyMap<string, Version>;
+  readonly inherited?: ReadonlyMap<string, FileVersion>;
   /** Nothing is going to be started (`-t`), and all is looked at that a start would find. */
   readonly testing?: boolean;
   /** The texts of a configuration that served before, which are read in place of the files. */

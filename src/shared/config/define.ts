@@ -26,7 +26,7 @@ export interface Directive<C, R extends Subject> {
 }
 
 /** A setting's default, and how an inner block inherits the outer block's value. */
-export interface Field<T> {
+export interface SettingField<T> {
   readonly initial: T;
   readonly merge: (parent: T, child: T | undefined) => T;
 }
@@ -35,10 +35,10 @@ export interface Field<T> {
 export const takeOver = (parent: unknown, child: unknown): unknown => (child === undefined ? parent : child);
 
 /** A field whose inner value replaces the outer one; the commonest rule. */
-export const inherit = <T>(initial: T): Field<T> => ({ initial, merge: takeOver as Field<T>['merge'] });
+export const inherit = <T>(initial: T): SettingField<T> => ({ initial, merge: takeOver as SettingField<T>['merge'] });
 
 /** A field that inner blocks do not take over. */
-export const own = <T>(initial: T): Field<T> => ({ initial, merge: (_parent, child) => (child === undefined ? initial : child) });
+export const own = <T>(initial: T): SettingField<T> => ({ initial, merge: (_parent, child) => (child === undefined ? initial : child) });
 
 /** What a custom merge or finish step knows about the block it works on. */
 export interface MergeContext {
@@ -52,7 +52,7 @@ export interface MergeContext {
 
 /** The settings of one module at one level. */
 export interface Scope<C extends object, R extends Subject> {
-  readonly fields: { readonly [K in keyof C]: Field<C[K]> };
+  readonly fields: { readonly [K in keyof C]: SettingField<C[K]> };
   readonly directives: { readonly [name: string]: Directive<NoInfer<C>, R> };
   /**
    * Runs on each merged settings object, outermost first, for values that depend on several fields. Blocks of one context that set

@@ -12,7 +12,7 @@ import { zoneHint } from './hints.js';
 import { commandLine, type Pos, type RelatedPosition } from './language/ast.js';
 import type { Language } from './language-contract.js';
 import { mergeBlocks, visitMerged } from './merge.js';
-import type { NamedFiles, Version } from './named-files.js';
+import type { FileVersion, NamedFiles } from './named-files.js';
 import { judgeNativeModules } from './native-modules.js';
 import type { Provenance } from './provenance.js';
 import { Registry } from './registry.js';
@@ -60,7 +60,7 @@ export type Origin = Pick<Snapshot, 'entry' | 'prefix' | 'confPrefix' | 'globals
 /** What else a load from disk can be told. */
 export interface DiskOptions {
   /** What the configuration before may hand on. */
-  readonly inherited?: ReadonlyMap<string, Version>;
+  readonly inherited?: ReadonlyMap<string, FileVersion>;
   /** Texts that stand in for files on disk. */
   readonly edited?: ReadonlyMap<string, string>;
   /** Texts of an earlier time, which are read in place of all files on disk. */

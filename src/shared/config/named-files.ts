@@ -6,7 +6,7 @@ import { readPrivateFile } from '../files/private-file.js';
 export type ReadFile = (path: string) => string;
 
 /** A file as it was read, and which version of it that was; undefined when it cannot be told. */
-export interface Version {
+export interface FileVersion {
   readonly text: string;
   readonly stamp: string | undefined;
 }
@@ -28,13 +28,13 @@ export function fileStamp(path: string): string | undefined {
  * it to the workers. They are kept apart from the configuration's text, because `-T` prints that.
  */
 export class NamedFiles {
-  readonly #versions = new Map<string, Version>();
+  readonly #versions = new Map<string, FileVersion>();
   readonly #handedOver: Readonly<Record<string, string>>;
-  readonly #earlier: ReadonlyMap<string, Version>;
+  readonly #earlier: ReadonlyMap<string, FileVersion>;
   readonly #renewed = new Set<string>();
 
   /** `handedOver`: what the master has read; `earlier`: the {@link versions} of the configuration before this one. */
-  constructor(handedOver: Readonly<Record<string, string>> = {}, earlier: ReadonlyMap<string, Version> = new Map()) {
+  constructor(handedOver: Readonly<Record<string, string>> = {}, earlier: ReadonlyMap<string, FileVersion> = new Map()) {
     this.#handedOver = handedOver;
     this.#earlier = earlier;
   }
@@ -65,7 +65,7 @@ export class NamedFiles {
   }
 
   /** What has been read, by full path; for the configuration after this one. */
-  get versions(): ReadonlyMap<string, Version> {
+  get versions(): ReadonlyMap<string, FileVersion> {
     return this.#versions;
   }
 

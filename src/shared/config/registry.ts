@@ -1,6 +1,6 @@
 import type { Subject } from '../value/subject.js';
 import { HTTP_CONTEXTS, STREAM_CONTEXTS } from './context.js';
-import { type Directive, type Field, type LevelName, type Scope, takeOver } from './define.js';
+import { type Directive, type LevelName, type Scope, type SettingField, takeOver } from './define.js';
 import { foreignText } from './foreign.js';
 import type { Language } from './language-contract.js';
 import { suggest } from './suggest.js';
@@ -30,7 +30,7 @@ export interface NumberedScope<R extends Subject> {
   readonly initial: Readonly<Record<string, unknown>>;
   /** The settings that inner blocks take over as they are, and those that have a rule of their own. */
   readonly inherited: ReadonlySet<string>;
-  readonly rules: readonly (readonly [string, Field<unknown>])[];
+  readonly rules: readonly (readonly [string, SettingField<unknown>])[];
   /** A block in which nothing is written has the very settings of the block around it. */
   readonly takenOver: boolean;
 }
@@ -48,7 +48,7 @@ export class Registry<R extends Subject> {
     this.#language = language;
     for (const module of language.modules) {
       for (const { level, scope } of module.scopes) {
-        const fields = Object.entries<Field<unknown>>(scope.fields);
+        const fields = Object.entries<SettingField<unknown>>(scope.fields);
         const initial = Object.fromEntries(fields.map(([name, { initial }]) => [name, initial]));
         const rules = fields.filter(([, { merge }]) => merge !== takeOver);
         const inherited = new Set(fields.filter(([, { merge }]) => merge === takeOver).map(([name]) => name));

@@ -5,7 +5,7 @@ import { IncludeGraph } from './include-graph.js';
 import { commandLine, type Node, type Pos } from './language/ast.js';
 import { parseConfig } from './language/parser.js';
 import { SimpleLines } from './language/simple-lines.js';
-import { NamedFiles, type Version } from './named-files.js';
+import { type FileVersion, NamedFiles } from './named-files.js';
 import { readConfigFile } from './read-file.js';
 
 /** Where the configuration's text comes from while it is applied. Each file is read and parsed once, however often it is included. */
@@ -48,7 +48,7 @@ export type KeptTexts = Pick<Snapshot, 'files' | 'globs'>;
  */
 export function diskSources(
   options: Origin,
-  earlier?: ReadonlyMap<string, Version>,
+  earlier?: ReadonlyMap<string, FileVersion>,
   edited?: ReadonlyMap<string, string>,
   kept?: KeptTexts,
 ): Sources {

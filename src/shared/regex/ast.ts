@@ -18,26 +18,26 @@ export interface SetNode {
 /** One node after the other. */
 export interface SequenceNode {
   readonly t: 'sequence';
-  readonly items: readonly Node[];
+  readonly items: readonly RegexNode[];
 }
 
 /** The first of several nodes with which the rest matches too. */
 export interface AlternativesNode {
   readonly t: 'alternatives';
-  readonly items: readonly Node[];
+  readonly items: readonly RegexNode[];
 }
 
 /** A capturing group. */
 export interface CaptureNode {
   readonly t: 'capture';
   readonly index: number;
-  readonly body: Node;
+  readonly body: RegexNode;
 }
 
 /** A body that, once matched, is not tried in another way: `(?>...)`. */
 export interface AtomicNode {
   readonly t: 'atomic';
-  readonly body: Node;
+  readonly body: RegexNode;
 }
 
 /** A lookaround; in a lookbehind every alternative of the body has a fixed length. */
@@ -45,13 +45,13 @@ export interface LookNode {
   readonly t: 'look';
   readonly behind: boolean;
   readonly negative: boolean;
-  readonly body: Node;
+  readonly body: RegexNode;
 }
 
 /** A repetition of a body. */
 export interface RepeatNode {
   readonly t: 'repeat';
-  readonly body: Node;
+  readonly body: RegexNode;
   readonly min: number;
   /** Infinity when there is no upper bound. */
   readonly max: number;
@@ -75,8 +75,8 @@ export interface BackReferenceNode {
 export interface ConditionNode {
   readonly t: 'condition';
   readonly test: LookNode | readonly number[];
-  readonly yes: Node;
-  readonly no: Node;
+  readonly yes: RegexNode;
+  readonly no: RegexNode;
 }
 
 /** \K: what is matched so far is not part of the match. */
@@ -85,7 +85,7 @@ export interface KeepNode {
 }
 
 /** A parsed regular expression, after options such as caseless were worked into its sets. */
-export type Node =
+export type RegexNode =
   | SetNode
   | SequenceNode
   | AlternativesNode
@@ -108,7 +108,7 @@ export interface GroupName {
 }
 
 /** Returns the length in bytes that a node always matches, or undefined when it varies. */
-export function fixedLength(node: Node): number | undefined {
+export function fixedLength(node: RegexNode): number | undefined {
   switch (node.t) {
     case 'set':
       return 1;
@@ -141,7 +141,7 @@ export function fixedLength(node: Node): number | undefined {
   }
 }
 
-function commonLength(items: readonly Node[]): number | undefined {
+function commonLength(items: readonly RegexNode[]): number | undefined {
   const [first, ...others] = items.map(fixedLength);
   return others.every((length) => length === first) ? first : undefined;
 }

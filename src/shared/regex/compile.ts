@@ -1,4 +1,4 @@
-import type { GroupName, Node } from './ast.js';
+import type { GroupName, RegexNode } from './ast.js';
 import { emitJs } from './emit-js.js';
 import { Matcher } from './matcher.js';
 import { type ParsedRegex, parseRegex } from './parse.js';
@@ -86,7 +86,7 @@ class Regex implements CompiledRegex {
   readonly captures: number;
   readonly names: readonly GroupName[];
   error = 0;
-  readonly #root: Node;
+  readonly #root: RegexNode;
   /** The longest subject that RegExp is trusted with. */
   #limit = -1;
   /** The longest that it is given for nothing. */
@@ -168,7 +168,7 @@ class Regex implements CompiledRegex {
 }
 
 /** Returns a RegExp for subjects without or with newlines, or undefined where only the matcher is exact. */
-function translate(root: Node, newlines: boolean): RegExp | undefined {
+function translate(root: RegexNode, newlines: boolean): RegExp | undefined {
   const source = emitJs(root, newlines);
   if (source === undefined) {
     return undefined;

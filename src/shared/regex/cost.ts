@@ -1,4 +1,4 @@
-import type { Node, RepeatNode } from './ast.js';
+import type { RegexNode, RepeatNode } from './ast.js';
 import { type ByteSet, emptySet, fullSet, intersects, setOf, union } from './byte-set.js';
 
 /**
@@ -39,25 +39,25 @@ const unbounded: Cost = { paths: Number.POSITIVE_INFINITY, steps: Number.POSITIV
  * follows has one way to match, since giving back fails at once; one whose bytes can has as many ways as the subject has bytes,
  * and ways multiply along a sequence. A loop over a body with several ways is exponential: Infinity. Back references are not bounded.
  */
-export function stepsOf(node: Node, length: number): number {
+export function stepsOf(node: RegexNode, length: number): number {
   return new Estimate(length).cost(node, nothing).steps;
 }
 
 /** Returns the bytes with which a match may begin, for a node that does not match the empty string; all of them when unsure. */
-export function firstBytes(node: Node): ByteSet {
+export function firstBytes(node: RegexNode): ByteSet {
   return new Estimate(1).outline(node).first;
 }
 
 /** Looks at each node twice, whatever the nesting: for its outline, and, when it is known what follows, for its cost. */
 class Estimate {
   readonly #length: number;
-  readonly #outlines = new Map<Node, Outline>();
+  readonly #outlines = new Map<RegexNode, Outline>();
 
   constructor(length: number) {
     this.#length = length;
   }
 
-  cost(node: Node, follow: Follow): Cost {
+  cost(node: RegexNode, follow: Follow): Cost {
     switch (node.t) {
       case 'set':
       case 'assert':
@@ -78,7 +78,7 @@ class Estimate {
     }
   }
 
-  #sequenceCost(items: readonly Node[], follow: Follow): Cost {
+  #sequenceCost(items: readonly RegexNode[], follow: Follow): Cost {
     const costs: Cost[] = [];
     let next = follow;
     for (let i = items.length - 1; i >= 0; i--) {
@@ -95,7 +95,7 @@ class Estimate {
     return { paths, steps };
   }
 
-  #alternativesCost(items: readonly Node[], follow: Follow): Cost {
+  #alternativesCost(items: readonly RegexNode[], follow: Follow): Cost {
     let first = none;
     let exclusive = true;
     let sum = 0;
@@ -143,7 +143,7 @@ class Estimate {
     return { paths, steps };
   }
 
-  outline(node: Node): Outline {
+  outline(node: RegexNode): Outline {
     let outline = this.#outlines.get(node);
     if (outline === undefined) {
       outline = this.#makeOutline(node);
@@ -152,7 +152,7 @@ class Estimate {
     return outline;
   }
 
-  #makeOutline(node: Node): Outline {
+  #makeOutline(node: RegexNode): Outline {
     switch (node.t) {
       case 'set':
         return { first: node.set, passes: false, entry: 1, far: false };
@@ -185,7 +185,7 @@ class Estimate {
     }
   }
 
-  #sequenceOutline(items: readonly Node[]): Outline {
+  #sequenceOutline(items: readonly RegexNode[]): Outline {
     let first = none;
     let entry = 0;
     let passes = true;
@@ -200,7 +200,7 @@ class Estimate {
     return { first, passes, entry, far };
   }
 
-  #alternativesOutline(items: readonly Node[]): Outline {
+  #alternativesOutline(items: readonly RegexNode[]): Outline {
     let first = none;
     let entry = 0;
     let passes = false;

@@ -1,4 +1,4 @@
-import type { Node, RepeatNode } from './ast.js';
+import type { RegexNode, RepeatNode } from './ast.js';
 import { type ByteSet, complement, hasByte, members } from './byte-set.js';
 import { alwaysNullable, nullable, some } from './tree.js';
 
@@ -8,12 +8,12 @@ import { alwaysNullable, nullable, some } from './tree.js';
  * and where the two disagree about the captures of a repeated group or about an empty turn of a loop.
  * With `finalNewline` the source is for subjects that may end in a newline, before which `$` matches too.
  */
-export function emitJs(root: Node, finalNewline: boolean): string | undefined {
+export function emitJs(root: RegexNode, finalNewline: boolean): string | undefined {
   const seen = new Set<number>();
   return isFaithful(root, seen) ? emit(root, finalNewline) : undefined;
 }
 
-function isFaithful(node: Node, seen: Set<number>): boolean {
+function isFaithful(node: RegexNode, seen: Set<number>): boolean {
   switch (node.t) {
     case 'set':
     case 'assert':
@@ -52,12 +52,12 @@ function isPlainOptional(node: RepeatNode): boolean {
   return node.mode === 'greedy' && node.min === 0 && node.max === 1 && alwaysNullable(node.body);
 }
 
-function hasCapture(node: Node): boolean {
+function hasCapture(node: RegexNode): boolean {
   return some(node, (inner) => inner.t === 'capture');
 }
 
 /** JavaScript clears a loop's captures at each turn, PCRE keeps them: no difference where each turn sets all of them. */
-function setsEveryCapture(node: Node): boolean {
+function setsEveryCapture(node: RegexNode): boolean {
   switch (node.t) {
     case 'sequence':
       return node.items.every(setsEveryCapture);
@@ -70,7 +70,7 @@ function setsEveryCapture(node: Node): boolean {
   }
 }
 
-function emit(node: Node, finalNewline: boolean): string {
+function emit(node: RegexNode, finalNewline: boolean): string {
   switch (node.t) {
     case 'set':
       return emitSet(node.set);
@@ -109,7 +109,7 @@ function emit(node: Node, finalNewline: boolean): string {
   }
 }
 
-function emitOperand(node: Node, finalNewline: boolean): string {
+function emitOperand(node: RegexNode, finalNewline: boolean): string {
   const source = emit(node, finalNewline);
   return node.t === 'set' || node.t === 'capture' ? source : `(?:${source})`;
 }

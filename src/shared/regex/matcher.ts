@@ -1,5 +1,5 @@
 // Over 400 lines: the loop of #run shares its state with what it calls, and is kept in one function for speed.
-import type { Node } from './ast.js';
+import type { RegexNode } from './ast.js';
 import { hasByte } from './byte-set.js';
 import { firstBytes } from './cost.js';
 import { assertKinds, compileProgram, Op, type Program } from './program.js';
@@ -49,7 +49,7 @@ export class Matcher {
   #spanFrom = 0;
   #spanTo = 0;
 
-  constructor(root: Node, captures: number) {
+  constructor(root: RegexNode, captures: number) {
     this.#program = compileProgram(root, captures);
     this.#captures = captures;
     this.#anchored = isAnchored(root);

@@ -1,13 +1,13 @@
-import type { Node } from './ast.js';
+import type { RegexNode } from './ast.js';
 import { type ByteSet, complement, escapeSets, fullSet, propertySet, setOf, union } from './byte-set.js';
 import type { ParserState } from './parser-state.js';
 
 /** What a backslash sequence stands for: a byte, a set of bytes, or a node that no class can hold. */
-export type Escape = number | ByteSet | Node;
+export type Escape = number | ByteSet | RegexNode;
 
 const unsupportedCase = 'PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u';
 const controls: { readonly [letter: string]: number } = { a: 7, e: 27, f: 12, n: 10, r: 13, t: 9 };
-const assertions: { readonly [letter: string]: Node } = {
+const assertions: { readonly [letter: string]: RegexNode } = {
   A: { t: 'assert', kind: 'start' },
   G: { t: 'assert', kind: 'start' },
   Z: { t: 'assert', kind: 'endOrNewline' },
@@ -17,8 +17,8 @@ const assertions: { readonly [letter: string]: Node } = {
 };
 
 /** \R and \X: CR LF taken as one, or any other byte of a set. */
-function crLfOr(set: ByteSet): Node {
-  const crLf: Node = {
+function crLfOr(set: ByteSet): RegexNode {
+  const crLf: RegexNode = {
     t: 'sequence',
     items: [
       { t: 'set', set: setOf('\r') },
@@ -237,7 +237,7 @@ function parseNumber(p: ParserState, first: string, inClass: boolean): Escape {
   return value > 255 ? p.fail('octal value is greater than \\377 in 8-bit non-UTF-8 mode') : value;
 }
 
-function reference(p: ParserState, target: number | string, at: number): Node {
+function reference(p: ParserState, target: number | string, at: number): RegexNode {
   return { t: 'backReference', groups: p.refer(target, at), caseless: p.options.caseless };
 }
 
@@ -288,7 +288,7 @@ export function parseName(p: ParserState, terminator: string): string {
 
 const malformedG = '\\g is not followed by a braced, angle-bracketed, or quoted name/number or by a plain number';
 
-function parseGroupReference(p: ParserState, start: number): Node {
+function parseGroupReference(p: ParserState, start: number): RegexNode {
   if (p.peek() === '<' || p.peek() === "'") {
     return p.fail('recursion is not supported', start);
   }
@@ -310,7 +310,7 @@ function parseGroupReference(p: ParserState, start: number): Node {
   return reference(p, number, p.at - 1);
 }
 
-function parseNameReference(p: ParserState): Node {
+function parseNameReference(p: ParserState): RegexNode {
   const terminator = { '<': '>', "'": "'", '{': '}' }[p.peek()];
   if (terminator === undefined) {
     return p.fail('\\k is not followed by a braced, angle-bracketed, or quoted name');

@@ -1,4 +1,4 @@
-import { type ConditionNode, emptyNode, type LookNode, type Node } from './ast.js';
+import { type ConditionNode, emptyNode, type LookNode, type RegexNode } from './ast.js';
 import { emptySet } from './byte-set.js';
 import { parseGroupNumber, parseName } from './parse-escape.js';
 import type { Options, ParserState } from './parser-state.js';
@@ -27,7 +27,7 @@ const looks: readonly Look[] = [
 ];
 
 /** Parses a group at its opening parenthesis; undefined for one that only sets options. */
-export function parseGroup(p: ParserState): Node | undefined {
+export function parseGroup(p: ParserState): RegexNode | undefined {
   const at = p.at;
   p.at++;
   const options = p.options;
@@ -87,7 +87,7 @@ export function parseGroup(p: ParserState): Node | undefined {
 }
 
 /** Parses a group's contents and its closing parenthesis, and restores the options of before. */
-function closed(p: ParserState, options: Options, parse: () => Node): Node {
+function closed(p: ParserState, options: Options, parse: () => RegexNode): RegexNode {
   if (++p.depth > maxDepth) {
     p.fail('parentheses are too deeply nested');
   }
@@ -115,19 +115,19 @@ function parseLook(p: ParserState, behind: boolean, negative: boolean, at: numbe
   return node;
 }
 
-function parseCapture(p: ParserState): Node {
+function parseCapture(p: ParserState): RegexNode {
   const index = ++p.groupCount;
   return { t: 'capture', index, body: p.parseBody(p) };
 }
 
-function parseNamed(p: ParserState, terminator: string): Node {
+function parseNamed(p: ParserState, terminator: string): RegexNode {
   const name = parseName(p, terminator);
   p.addName(name, p.groupCount + 1, p.at);
   return parseCapture(p);
 }
 
 /** `(?|...)`: each alternative numbers its groups from the same start. */
-function parseBranchReset(p: ParserState): Node {
+function parseBranchReset(p: ParserState): RegexNode {
   const first = p.groupCount;
   let highest = first;
   const node = p.parseBody(p, () => {
@@ -138,7 +138,7 @@ function parseBranchReset(p: ParserState): Node {
   return node;
 }
 
-function parsePython(p: ParserState, options: Options, at: number): Node {
+function parsePython(p: ParserState, options: Options, at: number): RegexNode {
   p.at++;
   if (p.ended) {
     p.fail('missing closing parenthesis');
@@ -153,7 +153,7 @@ function parsePython(p: ParserState, options: Options, at: number): Node {
   return p.peek() === '>' ? p.fail('recursion is not supported', at) : p.fail('unrecognized character after (?P');
 }
 
-function parseOptions(p: ParserState, options: Options): Node | undefined {
+function parseOptions(p: ParserState, options: Options): RegexNode | undefined {
   const next = { ...options };
   let on = true;
   let hyphenAllowed = true;
@@ -266,7 +266,7 @@ function parseTest(p: ParserState): Test {
   return { test: name === 'DEFINE' ? 'define' : p.refer(name, nameAt), at: nameAt };
 }
 
-function parseAlphaGroup(p: ParserState, at: number): Node {
+function parseAlphaGroup(p: ParserState, at: number): RegexNode {
   const look = takeLook(p);
   if (look !== undefined) {
     return parseLook(p, look.behind, look.negative, at);
@@ -282,7 +282,7 @@ const knownVerbs =
   /\*(?:ACCEPT|COMMIT|PRUNE|SKIP|THEN|MARK|UTF8?|UCP|CR|CRLF|ANY|ANYCRLF|NUL|BSR_ANYCRLF|NOTEMPTY(?:_ATSTART)?)?(?::[^)]*)?\)/y;
 
 /** Backtracking verbs: only the one that always fails has a meaning without PCRE's own matcher. */
-function parseVerb(p: ParserState, at: number): Node {
+function parseVerb(p: ParserState, at: number): RegexNode {
   if (p.take('*FAIL)') || p.take('*F)')) {
     return { t: 'set', set: emptySet() };
   }

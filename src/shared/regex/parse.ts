@@ -1,4 +1,4 @@
-import { type AtomicNode, emptyNode, fixedLength, type GroupName, type Node, type RepeatMode } from './ast.js';
+import { type AtomicNode, emptyNode, fixedLength, type GroupName, type RegexNode, type RepeatMode } from './ast.js';
 import { addByte, type ByteSet, emptySet, escapeSets, foldCase, fullSet } from './byte-set.js';
 import { parseClass, posixAt } from './parse-class.js';
 import { parseEscape } from './parse-escape.js';
@@ -7,7 +7,7 @@ import { type Options, ParserState } from './parser-state.js';
 
 /** A parsed pattern: its tree, the number of its groups and their names in the order of PCRE's name table. */
 export interface ParsedRegex {
-  readonly root: Node;
+  readonly root: RegexNode;
   readonly captures: number;
   readonly names: readonly GroupName[];
 }
@@ -52,7 +52,7 @@ export function parseRegex(pattern: string, caseless: boolean): ParsedRegex {
 }
 
 /** Parses up to a closing parenthesis, which is left to the caller, or the end. Options set inside hold to there. */
-function parseAlternatives(p: ParserState, eachBranch?: () => void): Node {
+function parseAlternatives(p: ParserState, eachBranch?: () => void): RegexNode {
   const branches = [parseSequence(p)];
   eachBranch?.();
   while (p.take('|')) {
@@ -62,8 +62,8 @@ function parseAlternatives(p: ParserState, eachBranch?: () => void): Node {
   return branches.length === 1 ? branches[0]! : { t: 'alternatives', items: branches };
 }
 
-function parseSequence(p: ParserState): Node {
-  const items: Node[] = [];
+function parseSequence(p: ParserState): RegexNode {
+  const items: RegexNode[] = [];
   let repeatable = false;
   let quoted = false;
   for (;;) {
@@ -135,7 +135,7 @@ function skipped(p: ParserState, c: string): boolean {
   return false;
 }
 
-function parseAtom(p: ParserState, c: string): Node | undefined {
+function parseAtom(p: ParserState, c: string): RegexNode | undefined {
   const at = p.at;
   if (c === '(') {
     return parseGroup(p);
@@ -174,7 +174,7 @@ function parseAtom(p: ParserState, c: string): Node | undefined {
 const exactBytes: (ByteSet | undefined)[] = [];
 const foldedBytes: (ByteSet | undefined)[] = [];
 
-function literal(p: ParserState, byte: number): Node {
+function literal(p: ParserState, byte: number): RegexNode {
   const { caseless } = p.options;
   const known = caseless ? foldedBytes : exactBytes;
   let set = known[byte];
@@ -239,7 +239,7 @@ function parseCount(p: ParserState, digits: string, at: number): number {
   return value;
 }
 
-function repeated(p: ParserState, body: Node, { min, max }: Quantifier): Node {
+function repeated(p: ParserState, body: RegexNode, { min, max }: Quantifier): RegexNode {
   let mode: RepeatMode = p.options.ungreedy ? 'lazy' : 'greedy';
   if (p.take('+')) {
     mode = 'possessive';
@@ -256,6 +256,6 @@ function repeated(p: ParserState, body: Node, { min, max }: Quantifier): Node {
   return { t: 'repeat', body, min, max, mode };
 }
 
-function atomic(body: Node): AtomicNode {
+function atomic(body: RegexNode): AtomicNode {
   return { t: 'atomic', body };
 }

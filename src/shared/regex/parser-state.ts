@@ -1,4 +1,4 @@
-import type { GroupName, LookNode, Node } from './ast.js';
+import type { GroupName, LookNode, RegexNode } from './ast.js';
 import { RegexError } from './regex-error.js';
 
 /** The options that `(?imsxnUJ)` switch; they hold until the end of the group they stand in. */
@@ -32,7 +32,7 @@ export class ParserState {
   readonly names: GroupName[] = [];
   readonly lookbehinds: { readonly node: LookNode; readonly at: number }[] = [];
   /** Parses alternatives up to a closing parenthesis or the end: the way from a group back into the grammar. */
-  readonly parseBody: (p: ParserState, eachBranch?: () => void) => Node;
+  readonly parseBody: (p: ParserState, eachBranch?: () => void) => RegexNode;
   readonly #references: Reference[] = [];
   readonly #late: { readonly text: string; readonly at: number }[] = [];
 

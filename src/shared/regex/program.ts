@@ -1,4 +1,4 @@
-import { type CaptureNode, fixedLength, type LookNode, type Node, type RepeatNode } from './ast.js';
+import { type CaptureNode, fixedLength, type LookNode, type RegexNode, type RepeatNode } from './ast.js';
 import { type ByteSet, hasByte, members } from './byte-set.js';
 import { childrenOf, nullable, some } from './tree.js';
 
@@ -78,7 +78,7 @@ class Compiler {
     this.registers = 2 * (captures + 1);
   }
 
-  compile(node: Node): void {
+  compile(node: RegexNode): void {
     switch (node.t) {
       case 'set':
         this.#set(node.set);
@@ -168,7 +168,7 @@ class Compiler {
     return this.#emit(op, slot, 0, 0, this.#marks.length, ...this.#marks);
   }
 
-  #alternatives(items: readonly Node[], behind: boolean): void {
+  #alternatives(items: readonly RegexNode[], behind: boolean): void {
     const ends: number[] = [];
     for (let i = 0; i < items.length; i++) {
       const split = i < items.length - 1 ? this.#split() : -1;
@@ -190,7 +190,7 @@ class Compiler {
   }
 
   /** A body that runs on its own, so that nothing outside backtracks into it. */
-  #nested(body: Node, behind: boolean): void {
+  #nested(body: RegexNode, behind: boolean): void {
     const marks = this.#marks;
     this.#marks = [];
     if (behind) {
@@ -217,7 +217,7 @@ class Compiler {
     this.#emit(Op.CLOSE, node.index, opened);
   }
 
-  #condition(test: LookNode | readonly number[], yes: Node, no: Node): void {
+  #condition(test: LookNode | readonly number[], yes: RegexNode, no: RegexNode): void {
     let otherwise: number;
     if ('t' in test) {
       const at = this.#emit(Op.IF_LOOK, test.negative ? 1 : 0, 0, 0);
@@ -269,7 +269,7 @@ class Compiler {
     return split + (lazy ? 2 : 3);
   }
 
-  #loop(body: Node, atLeastOnce: boolean, lazy: boolean): void {
+  #loop(body: RegexNode, atLeastOnce: boolean, lazy: boolean): void {
     if (body.t === 'set' && !lazy) {
       if (atLeastOnce) {
         this.#set(body.set);
@@ -306,7 +306,7 @@ class Compiler {
 }
 
 /** Compiles a tree for the matcher. */
-export function compileProgram(root: Node, captures: number): Program {
+export function compileProgram(root: RegexNode, captures: number): Program {
   const compiler = new Compiler(captures);
   compiler.compile(root);
   compiler.code.push(Op.END);
@@ -327,7 +327,7 @@ export function compileProgram(root: Node, captures: number): Program {
 }
 
 /** Estimates the size of a tree's program, which counted repetitions can make enormous, without compiling it. */
-export function programSize(node: Node): number {
+export function programSize(node: RegexNode): number {
   if (node.t === 'repeat') {
     const turns = node.max === Number.POSITIVE_INFINITY ? Math.max(node.min, 1) : node.max;
     return node.mode === 'possessive' && node.body.t === 'set' ? 4 : 12 + turns * (programSize(node.body) + (node.min < turns ? 5 : 0));

@@ -1,4 +1,4 @@
-import type { Node } from './ast.js';
+import type { RegexNode } from './ast.js';
 import { complement, fullSet, includesSet, setOf } from './byte-set.js';
 import { stepsOf } from './cost.js';
 import { isAnchored } from './tree.js';
@@ -15,7 +15,7 @@ const notNewline = complement(setOf('\n'));
  * A pattern that begins with `.*` matches at the start of a line or nowhere, since the run takes what precedes any other
  * place; knowing it saves trying every place in turn. 'subject' where the run takes newlines as well.
  */
-export function leadingRun(root: Node): 'line' | 'subject' | undefined {
+export function leadingRun(root: RegexNode): 'line' | 'subject' | undefined {
   let node = root;
   while (node.t === 'capture' || (node.t === 'sequence' && node.items.length > 0)) {
     node = node.t === 'capture' ? node.body : node.items[0]!;
@@ -30,7 +30,7 @@ export function leadingRun(root: Node): 'line' | 'subject' | undefined {
  * Returns the length up to which RegExp, which backtracks without a limit, is sure to finish in some milliseconds:
  * Infinity where its steps grow no faster than the subject, -1 where they are exponential.
  */
-export function longestSafe(root: Node, anchored: boolean): number {
+export function longestSafe(root: RegexNode, anchored: boolean): number {
   const everywhere = !anchored && !isAnchored(root);
   const steps = (length: number) => (everywhere ? length + 1 : 1) * (stepsOf(root, length) + 1);
   if (steps(8192) <= stepBudget && steps(65536) < 10 * steps(8192)) {

@@ -1,7 +1,7 @@
-import type { Node } from './ast.js';
+import type { RegexNode } from './ast.js';
 
 /** Tells whether a node may match without consuming a byte. */
-export function nullable(node: Node): boolean {
+export function nullable(node: RegexNode): boolean {
   switch (node.t) {
     case 'set':
       return false;
@@ -22,7 +22,7 @@ export function nullable(node: Node): boolean {
 }
 
 /** Tells whether a node matches the empty string at every place, its last choice if not its first. */
-export function alwaysNullable(node: Node): boolean {
+export function alwaysNullable(node: RegexNode): boolean {
   switch (node.t) {
     case 'sequence':
       return node.items.every(alwaysNullable);
@@ -38,7 +38,7 @@ export function alwaysNullable(node: Node): boolean {
 }
 
 /** Returns the nodes directly below a node. */
-export function childrenOf(node: Node): readonly Node[] {
+export function childrenOf(node: RegexNode): readonly RegexNode[] {
   switch (node.t) {
     case 'sequence':
     case 'alternatives':
@@ -56,12 +56,12 @@ export function childrenOf(node: Node): readonly Node[] {
 }
 
 /** Tells whether a node or one below it passes the test. */
-export function some(node: Node, test: (node: Node) => boolean): boolean {
+export function some(node: RegexNode, test: (node: RegexNode) => boolean): boolean {
   return test(node) || childrenOf(node).some((child) => some(child, test));
 }
 
 /** Tells whether every match starts at the subject's start. */
-export function isAnchored(node: Node): boolean {
+export function isAnchored(node: RegexNode): boolean {
   switch (node.t) {
     case 'assert':
       return node.kind === 'start';

@@ -1,4 +1,4 @@
-import type { Sql, SqlValue, Statement } from './kind.js';
+import type { PreparedStatement, Sql, SqlValue } from './kind.js';
 
 /** Rows that one statement writes, largest first. Sixteen in one cost six tenths of sixteen statements; more gain little. */
 const SIZES = [16, 4, 1];
@@ -6,7 +6,7 @@ const SIZES = [16, 4, 1];
 /** Writes many rows of a table, replacing those with the same key, by few statements. For tables whose primary key is their only index. */
 export class BulkWriter {
   readonly #width: number;
-  readonly #statements: readonly Statement<never>[];
+  readonly #statements: readonly PreparedStatement<never>[];
 
   constructor(sql: Sql, table: string, columns: readonly string[]) {
     this.#width = columns.length;

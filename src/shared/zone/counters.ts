@@ -1,6 +1,6 @@
 import { linesLost } from '../log/lost-lines.js';
 import { setTimer } from '../time/timer.js';
-import type { Sql, Statement, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
+import type { PreparedStatement, Sql, ZoneJob, ZoneKind, ZoneRef } from './kind.js';
 import * as kinds from './meter-kinds.js';
 import { METERS_DDL, Meters, releaseMeters } from './meters.js';
 import { monotonicMs } from './monotonic.js';
@@ -89,9 +89,9 @@ export class Counters implements ZoneJob {
   readonly meters: Meters;
   readonly #sql: Sql;
   readonly #worker: number;
-  readonly #write: Statement<never>;
-  readonly #rows: Statement<number[]>;
-  readonly #sumOthers: Statement<number[]>;
+  readonly #write: PreparedStatement<never>;
+  readonly #rows: PreparedStatement<number[]>;
+  readonly #sumOthers: PreparedStatement<number[]>;
   #others: readonly number[] | undefined;
   #atOnce = false;
   /** What of them was published at once last. */

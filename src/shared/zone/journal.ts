@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { fsPath } from '../files/fs-path.js';
-import { Connection, faultOf, type NativeStatement } from './sqlite.js';
+import { DatabaseConnection, faultOf, type NativeStatement } from './sqlite.js';
 
 /** How often a file that another process has locked is tried again. */
 const TRIES = 20;
@@ -8,7 +8,7 @@ const TRIES = 20;
 const MAX_PAGES = 16384;
 
 interface Open {
-  readonly db: Connection;
+  readonly db: DatabaseConnection;
   readonly write: NativeStatement;
   readonly trim: NativeStatement;
   readonly shorten: NativeStatement;
@@ -84,7 +84,7 @@ export class Journal {
 }
 
 function openJournal(path: string): Open {
-  const db = new Connection(
+  const db = new DatabaseConnection(
     path,
     `PRAGMA max_page_count = ${MAX_PAGES};
     CREATE TABLE IF NOT EXISTS samples (interval INTEGER, at INTEGER, text TEXT, PRIMARY KEY (interval, at)) WITHOUT ROWID`,

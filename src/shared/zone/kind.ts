@@ -2,7 +2,7 @@
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** A prepared statement of one zone. Rows are arrays in the order of the columns; a statement of one column gives the bare value. */
-export interface Statement<Row> {
+export interface PreparedStatement<Row> {
   /** The first row, or undefined when there is none. */
   get(...args: SqlValue[]): Row | undefined;
   /** The row of numbers that every zone of the kind has. A zone without it is damaged, and started anew. */
@@ -50,7 +50,7 @@ export interface TransactionHooks {
 export interface Sql extends ZoneScope {
   /** Grows each time this process finds itself with new, empty tables: after damage, or while the file cannot be used. */
   readonly epoch: number;
-  prepare<Row>(text: string): Statement<Row>;
+  prepare<Row>(text: string): PreparedStatement<Row>;
   /** Adds hooks to all transactions of the zone. */
   hook(hooks: TransactionHooks): void;
   /** Runs a transaction at once. False when another process holds the zone now: nothing was done. */

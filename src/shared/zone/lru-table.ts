@@ -1,5 +1,5 @@
 import { BulkWriter } from './bulk.js';
-import type { Sql, SqlValue, Statement, ZoneStats } from './kind.js';
+import type { PreparedStatement, Sql, SqlValue, ZoneStats } from './kind.js';
 import { areNumbers } from './row-bytes.js';
 import { slabCapacity, slabCost } from './slab.js';
 
@@ -50,14 +50,14 @@ export class LruTable {
   readonly capacity: number;
   readonly #overhead: number;
   readonly #entries = new Map<string, LruEntry>();
-  readonly #get: Statement<number[]>;
+  readonly #get: PreparedStatement<number[]>;
   readonly #writer: BulkWriter;
-  readonly #readMeta: Statement<[number, number, number, number, number]>;
-  readonly #readHand: Statement<unknown>;
-  readonly #writeMeta: Statement<never>;
-  readonly #ahead: Statement<string>;
-  readonly #sweepTo: Statement<string>;
-  readonly #sweepRest: Statement<string>;
+  readonly #readMeta: PreparedStatement<[number, number, number, number, number]>;
+  readonly #readHand: PreparedStatement<unknown>;
+  readonly #writeMeta: PreparedStatement<never>;
+  readonly #ahead: PreparedStatement<string>;
+  readonly #sweepTo: PreparedStatement<string>;
+  readonly #sweepRest: PreparedStatement<string>;
   #total = 0;
   #used = 0;
   #count = 0;

@@ -36,7 +36,7 @@ function kind(fields: Readonly<Record<string, number>>, length: number, { id, ga
 }
 
 /** Handshakes of TLS, with a client or with a backend, from the place where a row has them. */
-export const TLS = {
+export const TLS_METER = {
   handshakes: 0,
   failed: 1,
   reuses: 2,
@@ -145,8 +145,8 @@ export const RESOLVER = {
 export const resolverKind = kind(RESOLVER, 11, { id: 'resolver' });
 
 /** All handshakes with clients together, and all with backends. */
-export const tlsKind = kind(TLS, TLS_LENGTH, { id: 'ssl' });
-export const backendTlsKind = kind(TLS, TLS_LENGTH, { id: 'backend_ssl' });
+export const tlsKind = kind(TLS_METER, TLS_LENGTH, { id: 'ssl' });
+export const backendTlsKind = kind(TLS_METER, TLS_LENGTH, { id: 'backend_ssl' });
 
 /** How often the server itself answered with an error for one reason. */
 export const reasonKind = kind({ count: 0 }, 1, { id: 'reason' });

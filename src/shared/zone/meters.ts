@@ -1,5 +1,5 @@
 import { bucketOf } from './histogram.js';
-import type { Sql, Statement } from './kind.js';
+import type { PreparedStatement, Sql } from './kind.js';
 import { CODES_END, type Codes, decodeCodes, encodeCodes, encodeCounted } from './meter-codes.js';
 import type { MeterKind } from './meter-kinds.js';
 import { monotonicMs } from './monotonic.js';
@@ -97,9 +97,9 @@ type Row = [name: string, vals: Uint8Array, codes: Uint8Array | null];
 export class Meters {
   readonly #sql: Sql;
   readonly #worker: number;
-  readonly #write: Statement<never>;
-  readonly #read: Statement<Row>;
-  readonly #readOne: Statement<Row>;
+  readonly #write: PreparedStatement<never>;
+  readonly #read: PreparedStatement<Row>;
+  readonly #readOne: PreparedStatement<Row>;
   readonly #known = new Map<string, Map<string, Meter>>();
   readonly #arm: () => void;
   /** Meters that have changed since they were published. */

@@ -1,7 +1,7 @@
 import { accessSync, chownSync, constants, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection, faultOf, loadSqlite } from './sqlite.js';
+import { DatabaseConnection, faultOf, loadSqlite } from './sqlite.js';
 
 const PREFIX = 'sluice-';
 /** What mkdtemp makes of that. */
@@ -21,7 +21,7 @@ export class RunDirectory {
   readonly #parent: string;
   readonly #uid: number | undefined;
   /** Open as long as the master lives. */
-  readonly #owner: Connection;
+  readonly #owner: DatabaseConnection;
 
   /**
    * Makes the folder in `base`, which is made too if it is missing, by default in memory (/dev/shm) where there is such a place. The user
@@ -36,7 +36,7 @@ export class RunDirectory {
     if (this.#uid !== undefined) {
       chownSync(this.path, this.#uid, process.getegid!());
     }
-    this.#owner = this.asUser(() => new Connection(join(this.path, OWNER), READ, 0));
+    this.#owner = this.asUser(() => new DatabaseConnection(join(this.path, OWNER), READ, 0));
   }
 
   /** Does file work inside the folder with the rights of the user who owns it, so that nothing planted there can lead root elsewhere. */
@@ -129,9 +129,9 @@ function isInUse(path: string): boolean {
   if (/-(wal|shm|journal)$/.test(path)) {
     return false;
   }
-  let connection: Connection;
+  let connection: DatabaseConnection;
   try {
-    connection = new Connection(path, '', 0);
+    connection = new DatabaseConnection(path, '', 0);
   } catch (error) {
     return faultOf(error) !== 'damaged';
   }

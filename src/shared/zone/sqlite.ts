@@ -36,7 +36,7 @@ export interface NativeStatement {
 }
 
 /** One connection to a database file, or to a database in this process's memory. */
-export class Connection {
+export class DatabaseConnection {
   readonly #db: Database.Database;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;

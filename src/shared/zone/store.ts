@@ -3,7 +3,7 @@ import type { Logger } from '../log/error-log.js';
 import type { Counters } from './counters.js';
 import { counterZone } from './counters.js';
 import { Journal } from './journal.js';
-import type { AnyZoneRef, Sql, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
+import type { AnyZoneRef, PreparedStatement, Sql, TransactionHooks, ZoneJob, ZoneKind, ZoneRef, ZoneScope, ZoneStats } from './kind.js';
 import { nowPatiently } from './patience.js';
 import type { ZonePlan } from './plan.js';
 import { faultOf } from './sqlite.js';
@@ -43,7 +43,7 @@ class ZoneSql implements Sql {
     return this.file.epoch;
   }
 
-  prepare<Row>(text: string): Statement<Row> {
+  prepare<Row>(text: string): PreparedStatement<Row> {
     return this.file.prepare(text);
   }
 

@@ -3,10 +3,10 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../log/error-log.js';
 import { ALERT, NOTICE, WARN } from '../log/level.js';
-import type { SqlValue, Statement, TransactionHooks } from './kind.js';
+import type { PreparedStatement, SqlValue, TransactionHooks } from './kind.js';
 import { monotonicMs } from './monotonic.js';
 import { areNumbers } from './row-bytes.js';
-import { Connection, type FaultKind, faultOf, MissingRow, type NativeStatement } from './sqlite.js';
+import { DatabaseConnection, type FaultKind, faultOf, MissingRow, type NativeStatement } from './sqlite.js';
 
 /** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
 const STUCK_MS = 500;
@@ -28,7 +28,7 @@ const OPENINGS = 3;
 const MISSING = 'missing';
 
 // Notes on its file which error came from it, since a transaction may span several files.
-class ZoneStatement<Row> implements Statement<Row> {
+class ZoneStatement<Row> implements PreparedStatement<Row> {
   readonly text: string;
   readonly file: ZoneFile;
   native!: NativeStatement;
@@ -94,10 +94,10 @@ export class ZoneFile {
   readonly #statements: ZoneStatement<unknown>[] = [];
   #number = 0;
   /** The shared database; undefined while none can be opened. */
-  #shared: Connection | undefined;
-  #private: Connection | undefined;
+  #shared: DatabaseConnection | undefined;
+  #private: DatabaseConnection | undefined;
   /** The database that counters are kept in now: the shared one, or the private one of this process. */
-  #db!: Connection;
+  #db!: DatabaseConnection;
   /** Inodes of the three files as this process opened them. */
   #inodes = '';
   #nextLook = 0;
@@ -119,7 +119,7 @@ export class ZoneFile {
     this.#ddl = ddl;
     this.#log = log;
     if (base === undefined) {
-      this.#private = new Connection(undefined, ddl, 0);
+      this.#private = new DatabaseConnection(undefined, ddl, 0);
       this.#nextLook = Number.POSITIVE_INFINITY;
       this.#use(this.#private);
       return;
@@ -133,7 +133,7 @@ export class ZoneFile {
     return this.#db !== this.#shared;
   }
 
-  prepare<Row>(text: string): Statement<Row> {
+  prepare<Row>(text: string): PreparedStatement<Row> {
     const statement = new ZoneStatement<Row>(text, this);
     try {
       statement.native = this.#db.prepare(text);
@@ -312,9 +312,9 @@ export class ZoneFile {
     }
   }
 
-  #connect(tries: number): Connection {
+  #connect(tries: number): DatabaseConnection {
     this.#inodes = '';
-    return new Connection(this.#path(), this.#ddl, tries);
+    return new DatabaseConnection(this.#path(), this.#ddl, tries);
   }
 
   #fault(fault: FaultKind, message: string): void {
@@ -352,7 +352,7 @@ export class ZoneFile {
 
   #isolate(reason: string): void {
     this.#log.log(ALERT, `zone "${this.name}": "${this.#path()}" ${reason}, this process counts for itself`);
-    this.#private ??= new Connection(undefined, this.#ddl, 0);
+    this.#private ??= new DatabaseConnection(undefined, this.#ddl, 0);
     const now = monotonicMs();
     this.#pause = now - this.#sharedSince < LONGEST_MS ? Math.min(this.#pause * 2, LONGEST_MS) : LOOK_MS;
     this.#nextLook = now + this.#pause;
@@ -360,7 +360,7 @@ export class ZoneFile {
     this.#use(this.#private);
   }
 
-  #use(db: Connection): void {
+  #use(db: DatabaseConnection): void {
     const natives = this.#statements.map((statement) => db.prepare(statement.text));
     for (const [i, statement] of this.#statements.entries()) {
       statement.native = natives[i]!;

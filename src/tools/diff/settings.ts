@@ -5,7 +5,7 @@ import { isTable, type Side } from './side.js';
 import { type Difference, differences, sameLines, tableDifferences, written } from './words.js';
 
 /** A block in the configuration of before and in that of after. */
-export interface Pair {
+export interface BlockPair {
   readonly before: Block;
   readonly after: Block;
 }
@@ -27,7 +27,7 @@ export class SettingsComparison {
    * What is different about the settings of a block that are in force, of some levels. A setting is different when other directives stand
    * behind it and its value is another, so that neither a default that is written out nor a line that has moved counts.
    */
-  inForce(pair: Pair, levels: readonly LevelName[]): Difference[] {
+  inForce(pair: BlockPair, levels: readonly LevelName[]): Difference[] {
     const before = this.before.effective(pair.before);
     const after = this.after.effective(pair.after);
     const found: Difference[] = [];
@@ -47,14 +47,14 @@ export class SettingsComparison {
     return unique(found);
   }
 
-  #same(pair: Pair, scope: number, field: string): boolean {
+  #same(pair: BlockPair, scope: number, field: string): boolean {
     const before = this.before.value(pair.before, scope, field);
     const after = this.after.value(pair.after, scope, field);
     return !before.opaque && !after.opaque && before.text === after.text;
   }
 
   /** What is different about directives whose effect is in no setting. Their order does not count. */
-  others(pair: Pair): Difference[] {
+  others(pair: BlockPair): Difference[] {
     const found: Difference[] = [];
     const before = byKey(this.before.others(pair.before));
     const after = byKey(this.after.others(pair.after));

@@ -1,6 +1,6 @@
 import { contextOf, ENTRIES } from './contexts.js';
 import { keywordsOf, type Reference } from './reference.js';
-import { type Cursor, nameOf } from './statements.js';
+import { type EditorCursor, nameOf } from './statements.js';
 import type { SymbolKind } from './symbols.js';
 
 /** One thing that may be written at the cursor; it takes the place of the bytes from `from` to the cursor. */
@@ -26,7 +26,7 @@ export interface Known {
 const PASSES = /^(?:proxy|grpc|fastcgi|uwsgi|scgi|memcached)_pass$/;
 
 /** What may be written at a byte of a text, whose top is in the context `top`. */
-export function completionsAt(text: string, at: number, cursor: Cursor, top: number, known: Known): readonly Completion[] {
+export function completionsAt(text: string, at: number, cursor: EditorCursor, top: number, known: Known): readonly Completion[] {
   if (cursor.inComment) {
     return [];
   }
@@ -51,7 +51,7 @@ function directives(context: number, from: number, known: Known): Completion[] {
 }
 
 /** Names of the configuration's own that fit the directive. */
-function names({ statement, index }: Cursor, before: string, at: number, known: Known): Completion[] {
+function names({ statement, index }: EditorCursor, before: string, at: number, known: Known): Completion[] {
   const directive = statement === undefined ? '' : nameOf(statement);
   const offer = (kind: SymbolKind, from = at - before.length): Completion[] =>
     known.names(kind).map((label) => ({ label, kind: 'name', from, text: kind }));
@@ -75,7 +75,7 @@ function names({ statement, index }: Cursor, before: string, at: number, known: 
   return before.startsWith('@') || directive === 'error_page' || directive === 'try_files' ? offer('location') : [];
 }
 
-function keywords({ statement }: Cursor, before: string, at: number, known: Known): Completion[] {
+function keywords({ statement }: EditorCursor, before: string, at: number, known: Known): Completion[] {
   const sections = known.reference.directives[statement === undefined ? '' : nameOf(statement)] ?? [];
   const words = new Set(sections.flatMap(keywordsOf));
   return [...words].map((label) => ({ label, kind: 'keyword', from: at - before.length, text: '' }));

@@ -12,11 +12,11 @@ import { type Problem, problemsOf, syntaxProblems } from './problems.js';
 import type { Reference } from './reference.js';
 import { bare, cursorAt, nameOf, statementsOf } from './statements.js';
 import { type Occurrence, occurrenceAt, occurrences } from './symbols.js';
-import { type Token, tokensOf } from './tokens.js';
+import { type ColouredToken, tokensOf } from './tokens.js';
 import type { Whole, Workspace } from './workspace.js';
 
 /** Bytes of a file. */
-export interface Range {
+export interface TextRange {
   readonly file: string;
   readonly start: number;
   readonly end: number;
@@ -60,7 +60,7 @@ export class Editor {
   }
 
   /** The reference's text for the word at a byte (Markdown), and the bytes of the word. */
-  hover(file: string, at: number): { readonly text: string; readonly range: Range } | undefined {
+  hover(file: string, at: number): { readonly text: string; readonly range: TextRange } | undefined {
     const { text, whole } = this.#textOf(file);
     const cursor = cursorAt(text, at);
     if (cursor.inComment || cursor.word === undefined || cursor.statement === undefined) {
@@ -83,7 +83,7 @@ export class Editor {
   }
 
   /** Where the name at a byte is defined, or the files that an `include` brings. */
-  definition(file: string, at: number): readonly Range[] {
+  definition(file: string, at: number): readonly TextRange[] {
     const { text, whole } = this.#textOf(file);
     const cursor = cursorAt(text, at);
     if (cursor.statement !== undefined && nameOf(cursor.statement) === 'include' && cursor.index === 1 && cursor.word !== undefined) {
@@ -96,14 +96,14 @@ export class Editor {
   }
 
   /** Every place of the name at a byte. */
-  references(file: string, at: number): readonly Range[] {
+  references(file: string, at: number): readonly TextRange[] {
     const { text, whole } = this.#textOf(file);
     const symbol = occurrenceAt(text, at);
     return symbol === undefined ? [] : this.#everywhere(file, text, whole).filter((found) => same(found, symbol));
   }
 
   /** The places to be changed when the name at a byte gets another; undefined for one that is not the configuration's own. */
-  rename(file: string, at: number, name: string): readonly Range[] | undefined {
+  rename(file: string, at: number, name: string): readonly TextRange[] | undefined {
     const { text, whole } = this.#textOf(file);
     const symbol = occurrenceAt(text, at);
     if (symbol === undefined || this.#definitions(file, text, whole, symbol).length === 0 || !fits(symbol, name)) {
@@ -125,7 +125,7 @@ export class Editor {
   }
 
   /** The pieces of a file that are coloured. */
-  tokens(file: string): readonly Token[] {
+  tokens(file: string): readonly ColouredToken[] {
     return tokensOf(this.textOf(file));
   }
 
@@ -149,7 +149,7 @@ export class Editor {
   }
 
   /** Every name of the configuration's own, in all its files. */
-  #everywhere(file: string, text: string, whole: Whole | undefined): readonly (Occurrence & Range & { readonly source: string })[] {
+  #everywhere(file: string, text: string, whole: Whole | undefined): readonly (Occurrence & TextRange & { readonly source: string })[] {
     const files = whole === undefined ? [file] : [...whole.contexts.keys()];
     return files.flatMap((name) => {
       const content = name === file ? text : (this.#workspace.text(name, whole) ?? '');
@@ -161,7 +161,12 @@ export class Editor {
     });
   }
 
-  #definitions(file: string, text: string, whole: Whole | undefined, symbol: Occurrence): readonly (Range & { readonly source: string })[] {
+  #definitions(
+    file: string,
+    text: string,
+    whole: Whole | undefined,
+    symbol: Occurrence,
+  ): readonly (TextRange & { readonly source: string })[] {
     return this.#everywhere(file, text, whole).filter((found) => found.defines && same(found, symbol));
   }
 

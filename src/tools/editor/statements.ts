@@ -16,7 +16,7 @@ export interface Statement {
 }
 
 /** What a cursor points at. */
-export interface Cursor {
+export interface EditorCursor {
   /** The directive that the cursor stands in; undefined between two. */
   readonly statement: Statement | undefined;
   /** The block around that. */
@@ -72,7 +72,7 @@ export function statementsOf(text: string): readonly Statement[] {
 }
 
 /** What stands at a byte of the text. A word that ends at the cursor counts, since it may be being written. */
-export function cursorAt(text: string, at: number): Cursor {
+export function cursorAt(text: string, at: number): EditorCursor {
   const statements = statementsOf(text);
   const inComment = rawTokens(text).some(({ kind, start, text: token }) => kind === 'comment' && start < at && at <= start + token.length);
   let block: Statement | undefined;

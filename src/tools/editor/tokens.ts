@@ -2,13 +2,13 @@ import { rawTokens } from '../../shared/config/language/raw-tokens.js';
 
 /** What an editor colours, in the order of the protocol's legend. */
 export const TOKEN_TYPES = ['keyword', 'comment', 'string', 'number', 'variable', 'regexp', 'enumMember'] as const;
-export type TokenType = (typeof TOKEN_TYPES)[number];
+export type ColourType = (typeof TOKEN_TYPES)[number];
 
 /** A coloured piece of a text; bytes. No piece goes over the end of a line, and none lies in another. */
-export interface Token {
+export interface ColouredToken {
   readonly start: number;
   readonly end: number;
-  readonly type: TokenType;
+  readonly type: ColourType;
 }
 
 /** What numbers look like, with units, and what switches are. */
@@ -18,8 +18,8 @@ const SWITCH = /^(?:on|off|any|none|default)$/;
 const PATTERN_NEXT = /^~\*?$/;
 
 /** The coloured pieces of a text, in its order. */
-export function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(text: string): readonly ColouredToken[] {
+  const tokens: ColouredToken[] = [];
   let index = 0;
   let before = '';
   for (const { kind, text: word, start } of rawTokens(text)) {
@@ -39,7 +39,7 @@ export function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-function typeOf(word: string, index: number, before: string): TokenType | undefined {
+function typeOf(word: string, index: number, before: string): ColourType | undefined {
   if (index === 0) {
     return 'keyword';
   }
@@ -50,7 +50,7 @@ function typeOf(word: string, index: number, before: string): TokenType | undefi
 }
 
 /** Variables stand out of the word that they are in; in a pattern, `$` is no variable. */
-function addWord(tokens: Token[], word: string, start: number, type: TokenType | undefined): void {
+function addWord(tokens: ColouredToken[], word: string, start: number, type: ColourType | undefined): void {
   let at = 0;
   if (type !== 'regexp') {
     for (const found of word.matchAll(/\$(?:\{\w+\}|\w+)/g)) {
@@ -63,7 +63,7 @@ function addWord(tokens: Token[], word: string, start: number, type: TokenType |
 }
 
 /** A quoted word may have line feeds in it. */
-function addLines(tokens: Token[], word: string, start: number, from: number, to: number, type: TokenType | undefined): void {
+function addLines(tokens: ColouredToken[], word: string, start: number, from: number, to: number, type: ColourType | undefined): void {
   if (type === undefined) {
     return;
   }

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { type Directive, everything, own } from './tree.js';
+import { everything, type LintedDirective, own } from './tree.js';
 
 /** Access rules are tried in order, and `all` ends them. */
 export const deadAccessRule: Rule = {
@@ -91,7 +91,7 @@ export const returnBeforeAccess: Rule = {
 };
 
 /** The `return` that nothing in its block keeps from answering; undefined where there is none. */
-function answersAlways(block: Directive): Directive | undefined {
+function answersAlways(block: LintedDirective): LintedDirective | undefined {
   const ending = own(block, 'return')[0];
   const before = block.inside.slice(0, ending === undefined ? 0 : block.inside.indexOf(ending));
   return before.some(({ name }) => name === 'break' || name === 'rewrite') ? undefined : ending;

@@ -1,11 +1,11 @@
 import type { Rule } from './rule.js';
-import { type Directive, effective, everything } from './tree.js';
+import { effective, everything, type LintedDirective } from './tree.js';
 
-const isOff = ({ args }: Directive): boolean => args.length === 1 && args[0] === 'off';
+const isOff = ({ args }: LintedDirective): boolean => args.length === 1 && args[0] === 'off';
 const familyOf = (name: string): string | undefined => /^(proxy|fastcgi|scgi|uwsgi)_cache_tag$/.exec(name)?.[1];
 
 /** Whether a cache holds in a block, or in one inside of it. */
-function caches(block: Directive, family: string): boolean {
+function caches(block: LintedDirective, family: string): boolean {
   const name = `${family}_cache`;
   return (
     effective(block, name).some((cache) => !isOff(cache)) ||

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { around, type Directive, everything, own } from './tree.js';
+import { around, everything, type LintedDirective, own } from './tree.js';
 
 /** Lists that a block inherits only when it has none of its own. */
 const LISTS = ['add_header', 'proxy_set_header', 'grpc_set_header', 'fastcgi_param', 'uwsgi_param', 'scgi_param'] as const;
@@ -31,7 +31,7 @@ export const lostHeaders: Rule = {
   },
 };
 
-function inherited(block: Directive, list: string): readonly Directive[] | undefined {
+function inherited(block: LintedDirective, list: string): readonly LintedDirective[] | undefined {
   for (const level of around(block)) {
     const found = own(level, list);
     if (found.length > 0) {
@@ -42,7 +42,7 @@ function inherited(block: Directive, list: string): readonly Directive[] | undef
 }
 
 /** Whether `add_header_inherit` adds the outer ones, or says that they are not wanted. */
-function merges(block: Directive, list: string): boolean {
+function merges(block: LintedDirective, list: string): boolean {
   if (list !== 'add_header') {
     return false;
   }

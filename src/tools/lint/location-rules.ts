@@ -1,5 +1,5 @@
 import type { Found, Rule } from './rule.js';
-import { type Directive, everything, isPrefix, type LocationMatch, locationMatch, own } from './tree.js';
+import { everything, isPrefix, type LintedDirective, type LocationMatch, locationMatch, own } from './tree.js';
 
 /** `location /a` with `alias /b/` lets `/a../c` out of the folder; `location /a/` with `alias /b` reads `/bfile`. */
 export const aliasSlash: Rule = {
@@ -67,7 +67,7 @@ export const evilIf: Rule = {
 };
 
 /** What of a location an `if` that matches puts out of force; undefined when there is nothing. */
-function lostBy(condition: Directive, location: Directive): string | undefined {
+function lostBy(condition: LintedDirective, location: LintedDirective): string | undefined {
   const files = own(location, 'try_files')[0];
   if (files !== undefined) {
     return `the \`try_files\` on line ${files.node.pos.line}`;
@@ -83,7 +83,7 @@ function lostBy(condition: Directive, location: Directive): string | undefined {
 }
 
 /** Both ask whether one variable has a value, and not the same. */
-function excludeEachOther(one: Directive, other: Directive): boolean {
+function excludeEachOther(one: LintedDirective, other: LintedDirective): boolean {
   const [a, b] = [one, other].map(({ args }) => /^\( ?(\$\w+) = (.*?) ?\)$/.exec(args.join(' ')));
   return a != null && b != null && a[1] === b[1] && a[2] !== b[2];
 }
@@ -166,8 +166,8 @@ export const unreachable: Rule = {
 };
 
 /** Regular expressions match in the order of the text: one that matches all that a later one matches hides it. */
-function* hiddenPatterns(locations: readonly Directive[]): Generator<Found> {
-  const earlier: { readonly at: Directive; readonly match: LocationMatch }[] = [];
+function* hiddenPatterns(locations: readonly LintedDirective[]): Generator<Found> {
+  const earlier: { readonly at: LintedDirective; readonly match: LocationMatch }[] = [];
   for (const location of locations) {
     const match = locationMatch(location);
     if (match === undefined || (match.modifier !== '~' && match.modifier !== '~*')) {

@@ -3,12 +3,12 @@ import { parseTime } from '../../shared/config/language/units.js';
 import { resolvePath } from '../../shared/config/paths.js';
 import { fsPath } from '../../shared/files/fs-path.js';
 import type { Rule } from './rule.js';
-import { type Directive, effective, everything, own } from './tree.js';
+import { effective, everything, type LintedDirective, own } from './tree.js';
 
 /** The value of a line of a provider's block. */
-const said = (provider: Directive, name: string): string | undefined => own(provider, name)[0]?.args[0];
+const said = (provider: LintedDirective, name: string): string | undefined => own(provider, name)[0]?.args[0];
 
-function* providersOf(top: readonly Directive[]): Generator<Directive> {
+function* providersOf(top: readonly LintedDirective[]): Generator<LintedDirective> {
   for (const directive of everything(top)) {
     if (directive.name === 'oidc_provider') {
       yield directive;
@@ -78,7 +78,7 @@ export const loginWithoutPkce: Rule = {
 const LOCAL_LISTEN = /^(?:unix:|127\.|localhost\b|\[::1\])/;
 
 /** Servers whose logins are by one provider. */
-function* serversWith(top: readonly Directive[], provider: string): Generator<Directive> {
+function* serversWith(top: readonly LintedDirective[], provider: string): Generator<LintedDirective> {
   for (const server of everything(top)) {
     if (server.name !== 'server' || server.inside.length === 0) {
       continue;
@@ -121,7 +121,7 @@ export const loginWithoutTls: Rule = {
 /** The host of a URL, without its port. */
 const hostOf = (url: string): string => /^https?:\/\/(\[[^\]]*\]|[^/:?]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 
-function hasName(server: Directive, host: string): boolean {
+function hasName(server: LintedDirective, host: string): boolean {
   const names = own(server, 'server_name').flatMap(({ args }) => args.map((name) => name.toLowerCase()));
   return (
     names.length === 0 ||
@@ -165,14 +165,14 @@ export const loginOnOtherHost: Rule = {
 };
 
 /** The address that a provider's users come back to. */
-const backOf = (provider: Directive): string => said(provider, 'redirect_uri') ?? '/oidc_callback';
+const backOf = (provider: LintedDirective): string => said(provider, 'redirect_uri') ?? '/oidc_callback';
 
 /** One provider can be made to send its codes to another, if both lead back to one address and do not say who they are. */
 export const sharedRedirect: Rule = {
   name: 'shared-redirect',
   about: 'two providers with one `redirect_uri`: a bad one can have the codes of the other sent to itself',
   *check(top) {
-    const seen = new Map<string, Directive>();
+    const seen = new Map<string, LintedDirective>();
     for (const provider of providersOf(top)) {
       const back = backOf(provider);
       const first = seen.get(back);

@@ -1,10 +1,10 @@
-import type { Node, RepeatNode } from '../../shared/regex/ast.js';
+import type { RegexNode, RepeatNode } from '../../shared/regex/ast.js';
 import { hasByte } from '../../shared/regex/byte-set.js';
 import { stepsOf } from '../../shared/regex/cost.js';
 import { parseRegex } from '../../shared/regex/parse.js';
 import { nullable, some } from '../../shared/regex/tree.js';
 import type { Rule } from './rule.js';
-import { type Directive, everything, locationMatch } from './tree.js';
+import { everything, type LintedDirective, locationMatch } from './tree.js';
 
 /** `~ .php$` matches `/xphp`, too. */
 export const bareDot: Rule = {
@@ -68,7 +68,7 @@ export const endInside: Rule = {
   },
 };
 
-function* conditionPatterns({ name, args }: Directive): Generator<{ readonly pattern: string; readonly arg: number }> {
+function* conditionPatterns({ name, args }: LintedDirective): Generator<{ readonly pattern: string; readonly arg: number }> {
   const operator = name === 'if' ? args.findIndex((word) => /^!?~\*?$/.test(word)) : -1;
   const pattern = args[operator + 1];
   if (operator > 0 && pattern !== undefined) {
@@ -85,7 +85,7 @@ function hasEndInside(pattern: string): boolean {
   }
 }
 
-function endsInside(items: readonly Node[]): boolean {
+function endsInside(items: readonly RegexNode[]): boolean {
   const end = items.findIndex((item) => item.t === 'assert' && (item.kind === 'endOrNewline' || item.kind === 'end'));
   return end >= 0 && items.slice(end + 1).some((item) => !nullable(item) && !(item.t === 'set' && hasByte(item.set, LINE_FEED)));
 }
@@ -93,7 +93,7 @@ function endsInside(items: readonly Node[]): boolean {
 /** `$` also matches before a line feed at the end. */
 const LINE_FEED = 10;
 
-function* patternsOf(directive: Directive): Generator<{ readonly pattern: string; readonly arg: number }> {
+function* patternsOf(directive: LintedDirective): Generator<{ readonly pattern: string; readonly arg: number }> {
   const match = locationMatch(directive);
   if (match !== undefined && /^~/.test(match.modifier)) {
     yield { pattern: match.pattern, arg: directive.args.length - 1 };
@@ -118,6 +118,7 @@ function explodes(pattern: string): boolean {
 }
 
 /** A loop over a body that can match the same text in several ways. The bound of stepsOf is too high for bodies such as `/?`. */
-const isRepeatOfRepeats = (node: Node): boolean => isLoop(node) && some(node.body, (inner) => isLoop(inner) || inner.t === 'alternatives');
+const isRepeatOfRepeats = (node: RegexNode): boolean =>
+  isLoop(node) && some(node.body, (inner) => isLoop(inner) || inner.t === 'alternatives');
 
-const isLoop = (node: Node): node is RepeatNode => node.t === 'repeat' && node.max === Number.POSITIVE_INFINITY;
+const isLoop = (node: RegexNode): node is RepeatNode => node.t === 'repeat' && node.max === Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { type Directive, effective, enclosing, everything, isPrefix, locationMatch, own } from './tree.js';
+import { effective, enclosing, everything, isPrefix, type LintedDirective, locationMatch, own } from './tree.js';
 
 interface ProxyUrl {
   readonly host: string;
@@ -91,7 +91,7 @@ export const openProxy: Rule = {
 };
 
 /** A capture of the location that is the whole host. */
-function capturedHost(host: string, location: Directive): string | undefined {
+function capturedHost(host: string, location: LintedDirective): string | undefined {
   const capture = /^\$\{?([1-9])\}?(?::\d+)?$/.exec(host)?.[1];
   return capture !== undefined && /^~/.test(locationMatch(location)?.modifier ?? '') ? capture : undefined;
 }

@@ -1,10 +1,10 @@
 import type { Rule } from './rule.js';
-import { type Directive, enclosing, everything } from './tree.js';
+import { enclosing, everything, type LintedDirective } from './tree.js';
 
 const REDIRECTS = new Set(['301', '302', '303', '307', '308']);
 
 /** The argument of a directive that becomes the Location header, and its place; undefined for others. */
-function redirectTarget({ name, args }: Directive): { readonly text: string; readonly arg: number } | undefined {
+function redirectTarget({ name, args }: LintedDirective): { readonly text: string; readonly arg: number } | undefined {
   if (name === 'return' && args[1] !== undefined && REDIRECTS.has(args[0] ?? '')) {
     return { text: args[1], arg: 1 };
   }
@@ -38,7 +38,7 @@ export const decodedRedirect: Rule = {
   },
 };
 
-function headerValue({ name, args }: Directive): { readonly text: string; readonly arg: number } | undefined {
+function headerValue({ name, args }: LintedDirective): { readonly text: string; readonly arg: number } | undefined {
   return name === 'add_header' && args[1] !== undefined ? { text: args[1], arg: 1 } : undefined;
 }
 
@@ -61,13 +61,13 @@ export const spoofedHost: Rule = {
   },
 };
 
-function passedHost({ name, args }: Directive): { readonly text: string; readonly arg: number } | undefined {
+function passedHost({ name, args }: LintedDirective): { readonly text: string; readonly arg: number } | undefined {
   const host = /^(?:proxy|grpc)_set_header$/.test(name) && args[0]?.toLowerCase() === 'host';
   return host && args[1] !== undefined ? { text: args[1], arg: 1 } : undefined;
 }
 
 /** A server that tests the header itself has its own rules. */
-function checked(directive: Directive): boolean {
+function checked(directive: LintedDirective): boolean {
   const server = enclosing(directive, 'server');
   return (server?.inside ?? []).some(({ name, args }) => name === 'if' && args.join(' ').includes('$http_host'));
 }
@@ -100,7 +100,7 @@ function isAnchored(pattern: string): boolean {
   return rest !== undefined && /(?:\$\)?|\/|\(\??:?[:/].*)$/.test(rest);
 }
 
-function originPattern(directive: Directive): { readonly text: string; readonly arg: number } | undefined {
+function originPattern(directive: LintedDirective): { readonly text: string; readonly arg: number } | undefined {
   const { name, args, parent } = directive;
   if (name === 'if') {
     const found = /^\(\s*\$http_(?:origin|referer)\s+~\*?\s+(.*?)\s*\)$/.exec(args.join(' '));

@@ -1,9 +1,9 @@
 import type { Sources } from '../../shared/config/sources.js';
-import type { Directive } from './tree.js';
+import type { LintedDirective } from './tree.js';
 
 /** What a rule found. All texts are sentences without their full stop. */
 export interface Found {
-  readonly at: Directive;
+  readonly at: LintedDirective;
   /** Which argument the caret points at, from 0; the directive's name unless given. */
   readonly arg?: number;
   /** What happens as it stands. */
@@ -18,5 +18,5 @@ export interface Rule {
   readonly name: string;
   /** What it looks for, in half a sentence. */
   readonly about: string;
-  check(top: readonly Directive[], sources: Sources): Iterable<Found>;
+  check(top: readonly LintedDirective[], sources: Sources): Iterable<Found>;
 }

@@ -1,7 +1,7 @@
 import type { Rule } from './rule.js';
-import { type Directive, effective, everything, own } from './tree.js';
+import { effective, everything, type LintedDirective, own } from './tree.js';
 
-const servers = (top: readonly Directive[]): Directive[] =>
+const servers = (top: readonly LintedDirective[]): LintedDirective[] =>
   [...everything(top)].filter(({ name, parent }) => name === 'server' && parent?.name === 'http');
 
 const endpoint = (listen: string): string => (/^\d+$/.test(listen) ? `*:${listen}` : listen.replace(/^0\.0\.0\.0:/, '*:'));
@@ -11,7 +11,7 @@ export const noDefaultServer: Rule = {
   name: 'no-default-server',
   about: 'an address with several named servers and no default_server',
   *check(top) {
-    const byAddress = new Map<string, { readonly listen: Directive | undefined; readonly server: Directive }[]>();
+    const byAddress = new Map<string, { readonly listen: LintedDirective | undefined; readonly server: LintedDirective }[]>();
     for (const server of servers(top)) {
       const listens = own(server, 'listen');
       for (const listen of listens.length === 0 ? [undefined] : listens) {

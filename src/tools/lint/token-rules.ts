@@ -4,7 +4,7 @@ import { fsPath } from '../../shared/files/fs-path.js';
 import type { Key } from '../../worker/jose/key.js';
 import { type KeySet, readKeySet } from '../../worker/jose/key-set.js';
 import type { Rule } from './rule.js';
-import { around, type Directive, effective, everything } from './tree.js';
+import { around, effective, everything, type LintedDirective } from './tree.js';
 
 /** Longer files are no sets of keys. */
 const MAX_BYTES = 1024 * 1024;
@@ -15,7 +15,7 @@ const variablesOf = (texts: readonly string[]): string[] =>
   texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name]) => name!.toLowerCase()));
 
 /** The variables that depend on whom a token is for: the claim, and what is made of it. */
-function audienceVariables(top: readonly Directive[]): Set<string> {
+function audienceVariables(top: readonly LintedDirective[]): Set<string> {
   const found = new Set(['jwt_claim_aud']);
   for (const { name, args } of everything(top)) {
     if (name === 'auth_jwt_claim_set' && args[1] === 'aud') {
@@ -41,7 +41,7 @@ export const tokenForAnybody: Rule = {
   about: '`auth_jwt` without a look at the audience (`aud`): tokens for other applications of the same issuer are accepted',
   *check(top) {
     const audience = audienceVariables(top);
-    const looks = ({ name, args }: Directive): boolean =>
+    const looks = ({ name, args }: LintedDirective): boolean =>
       (name === 'auth_jwt_require' || name === 'auth_require' || name === 'if') &&
       variablesOf(args).some((variable) => audience.has(variable));
     for (const directive of everything(top)) {
@@ -63,7 +63,7 @@ export const tokenForAnybody: Rule = {
 };
 
 /** The keys of a file; undefined for one that cannot be read, which the server tells. */
-function keysOf(directive: Directive, confPrefix: string): KeySet | undefined {
+function keysOf(directive: LintedDirective, confPrefix: string): KeySet | undefined {
   const path = directive.args[0] ?? '';
   if (path === '' || path.includes('$')) {
     return undefined;

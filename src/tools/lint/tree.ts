@@ -5,23 +5,23 @@ import { commandLine } from '../../shared/config/language/ast.js';
 import type { Sources } from '../../shared/config/sources.js';
 
 /** One directive of the whole configuration, with what its `include`s bring in their place. */
-export interface Directive {
+export interface LintedDirective {
   readonly node: DirectiveNode;
   readonly name: string;
   readonly args: readonly string[];
   /** The block that it stands in; undefined at the top. */
-  readonly parent: Directive | undefined;
+  readonly parent: LintedDirective | undefined;
   /** The directives inside, for a block; empty for others. */
-  readonly inside: readonly Directive[];
+  readonly inside: readonly LintedDirective[];
 }
 
 /** Blocks whose lines are entries and no directives. */
 const TABLES = new Set(['types', 'map', 'geo', 'split_clients', 'charset_map']);
 
 /** The configuration as one tree. What cannot be read or parsed is left out: `-t` tells it. */
-export function directivesOf(sources: Sources): readonly Directive[] {
-  const top: Directive[] = [];
-  const add = (nodes: readonly Node[], parent: Directive | undefined, siblings: Directive[]): void => {
+export function directivesOf(sources: Sources): readonly LintedDirective[] {
+  const top: LintedDirective[] = [];
+  const add = (nodes: readonly Node[], parent: LintedDirective | undefined, siblings: LintedDirective[]): void => {
     for (const node of nodes) {
       if ('syntaxError' in node) {
         continue;
@@ -30,7 +30,7 @@ export function directivesOf(sources: Sources): readonly Directive[] {
         unlessConfigError(() => applyInclude(node, (included) => add(included, parent, siblings), sources));
         continue;
       }
-      const inside: Directive[] = [];
+      const inside: LintedDirective[] = [];
       const directive = { node, name: node.name, args: node.args, parent, inside };
       siblings.push(directive);
       add(node.block ?? [], directive, inside);
@@ -42,7 +42,7 @@ export function directivesOf(sources: Sources): readonly Directive[] {
 }
 
 /** Every directive below these, and these, in the order of the text. */
-export function* everything(directives: readonly Directive[]): Generator<Directive> {
+export function* everything(directives: readonly LintedDirective[]): Generator<LintedDirective> {
   for (const directive of directives) {
     yield directive;
     yield* everything(directive.inside);
@@ -50,14 +50,14 @@ export function* everything(directives: readonly Directive[]): Generator<Directi
 }
 
 /** The blocks around a directive, from the innermost on. */
-export function* around({ parent }: Directive): Generator<Directive> {
+export function* around({ parent }: LintedDirective): Generator<LintedDirective> {
   for (let block = parent; block !== undefined; block = block.parent) {
     yield block;
   }
 }
 
 /** The block of this name that a directive stands in. */
-export function enclosing(directive: Directive, name: string): Directive | undefined {
+export function enclosing(directive: LintedDirective, name: string): LintedDirective | undefined {
   for (const block of around(directive)) {
     if (block.name === name) {
       return block;
@@ -67,8 +67,8 @@ export function enclosing(directive: Directive, name: string): Directive | undef
 }
 
 /** The directives of one name that hold in a block: its own, or those of the nearest block around it that has some. */
-export function effective(block: Directive, name: string): readonly Directive[] {
-  for (let level: Directive | undefined = block; level !== undefined; level = level.parent) {
+export function effective(block: LintedDirective, name: string): readonly LintedDirective[] {
+  for (let level: LintedDirective | undefined = block; level !== undefined; level = level.parent) {
     const found = own(level, name);
     if (found.length > 0) {
       return found;
@@ -78,7 +78,8 @@ export function effective(block: Directive, name: string): readonly Directive[] 
 }
 
 /** A block's own directives of one name. */
-export const own = (block: Directive, name: string): readonly Directive[] => block.inside.filter((directive) => directive.name === name);
+export const own = (block: LintedDirective, name: string): readonly LintedDirective[] =>
+  block.inside.filter((directive) => directive.name === name);
 
 /** How a location chooses: its modifier (empty for a prefix) and its pattern. */
 export interface LocationMatch {
@@ -87,7 +88,7 @@ export interface LocationMatch {
 }
 
 /** What a `location` matches; undefined for another directive. `location ~^/x` and `location = /x` are written in several ways. */
-export function locationMatch({ name, args }: Directive): LocationMatch | undefined {
+export function locationMatch({ name, args }: LintedDirective): LocationMatch | undefined {
   const [first = '', second] = args;
   if (name !== 'location') {
     return undefined;

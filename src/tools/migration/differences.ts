@@ -3,7 +3,7 @@ import { whyNoCompression } from '../../worker/net/openssl/certificate-compressi
 import { whyNoQuic } from '../../worker/net/openssl/quic-library.js';
 
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
-export interface Difference {
+export interface NginxDifference {
   /** Names; one that ends in `*` stands for all that begin so. */
   readonly directives: readonly string[];
   /** What an operator reads: as Markdown it makes the cell of the table in docs/compatibility.md. */
@@ -21,7 +21,7 @@ export interface DifferenceTable {
   /** Marks the table's place in the page. */
   readonly id: 'switched' | 'node' | 'tls' | 'no-effect';
   readonly head: readonly [string, string];
-  readonly rows: readonly Difference[];
+  readonly rows: readonly NginxDifference[];
 }
 
 const includes =
@@ -30,7 +30,7 @@ const includes =
     args.some((arg) => words.includes(arg));
 
 /** Directives with a default that `nginx_compatibility on` turns to nginx's; the page tells them in words of its own. */
-export const switched: readonly Difference[] = [
+export const switched: readonly NginxDifference[] = [
   {
     directives: ['upstream'],
     note: '503 instead of 502 when every backend of the group is unavailable, unless `nginx_compatibility on`',
@@ -284,7 +284,7 @@ export function differenceOf(
   args: readonly string[],
   inStream: boolean,
   compatible = false,
-): { readonly table: DifferenceTable['id']; readonly difference: Difference } | undefined {
+): { readonly table: DifferenceTable['id']; readonly difference: NginxDifference } | undefined {
   for (const { id, rows } of [...differenceTables, { id: 'switched' as const, rows: compatible ? [] : switched }]) {
     const difference = rows.find(
       ({ directives, when, httpOnly }) =>
@@ -301,7 +301,7 @@ const matches = (known: string, name: string): boolean => (known.endsWith('*') ?
 
 /** A table as it stands in the page. */
 export function markdownTable({ head, rows }: DifferenceTable): string {
-  const line = ({ directives, shown, note }: Difference): string =>
+  const line = ({ directives, shown, note }: NginxDifference): string =>
     `| ${shown ?? directives.map((name) => `\`${name}\``).join(', ')} | ${note} |\n`;
   return `| ${head[0]} | ${head[1]} |\n|---|---|\n${rows.map(line).join('')}`;
 }

@@ -1,6 +1,6 @@
-import type { Survey, SurveyLine, Verdict } from './survey.js';
+import type { DirectiveVerdict, Survey, SurveyLine } from './survey.js';
 
-const HEADINGS: readonly (readonly [Verdict, string])[] = [
+const HEADINGS: readonly (readonly [DirectiveVerdict, string])[] = [
   ['unknown', 'Unknown: of no module of nginx, so a third-party module or a mistake; -t refuses them'],
   ['missing', 'Not there: nginx has them, sluice does not; -t refuses them'],
   ['differs', 'Different'],
@@ -11,7 +11,7 @@ const MOST_PLACES = 3;
 /** The survey as a text for a person, line feeds included. */
 export function reportText(entry: string, survey: Survey): string {
   const { files, lines, findings } = survey;
-  const of = (verdict: Verdict): SurveyLine[] => lines.filter((line) => line.verdict === verdict);
+  const of = (verdict: DirectiveVerdict): SurveyLine[] => lines.filter((line) => line.verdict === verdict);
   const uses = (some: readonly SurveyLine[]): number => some.reduce((sum, { places }) => sum + places.length, 0);
   let text = `${entry}: ${count(files.length, 'file')}, ${count(uses(lines), 'directive')}\n\n`;
   for (const verdict of ['same', 'differs', 'no effect', 'missing', 'unknown'] as const) {

@@ -12,12 +12,12 @@ import { loadConfiguration } from '../configuration.js';
 import { differenceOf } from './differences.js';
 
 /** How sluice takes a directive. */
-export type Verdict = 'same' | 'differs' | 'no effect' | 'missing' | 'unknown';
+export type DirectiveVerdict = 'same' | 'differs' | 'no effect' | 'missing' | 'unknown';
 
 /** All uses of one directive that are taken the same way. */
 export interface SurveyLine {
   readonly directive: string;
-  readonly verdict: Verdict;
+  readonly verdict: DirectiveVerdict;
   /** What differs, where it comes from, or what it may have meant; empty for the same. */
   readonly note: string;
   /** `FILE:LINE` of each use. */
@@ -146,7 +146,7 @@ class Walk {
     }
   }
 
-  #add(node: DirectiveNode, verdict: Verdict, note: string): void {
+  #add(node: DirectiveNode, verdict: DirectiveVerdict, note: string): void {
     const key = `${node.name} ${verdict} ${note}`;
     const line = this.#lines.get(key) ?? { directive: node.name, verdict, note, places: [] };
     line.places.push(`${node.pos.file}:${node.pos.line}`);

@@ -4,7 +4,7 @@ import { byteText } from '../../shared/text/native-text.js';
 import { formatConfig } from '../format/format.js';
 
 /** One directive of a configuration. */
-export interface Directive {
+export interface ProgramDirective {
   readonly name: string;
   /** Without quotes and escapes. */
   readonly args: readonly string[];
@@ -12,7 +12,7 @@ export interface Directive {
   readonly line: number;
   readonly column: number;
   /** What stands between `{` and `}`; undefined where there is no block. */
-  readonly block?: readonly Directive[];
+  readonly block?: readonly ProgramDirective[];
 }
 
 /** A text that is no configuration. The message is nginx's. */
@@ -31,7 +31,7 @@ export class ParseError extends Error {
 const text = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
 
 /** Reads the text of a configuration; `include` is a directive as any other. Throws {@link ParseError}. */
-export function parse(configuration: string): Directive[] {
+export function parse(configuration: string): ProgramDirective[] {
   const bytes = byteText(configuration);
   return directivesOf(parseConfig(bytes, 'configuration'), new Columns(bytes));
 }
@@ -63,7 +63,7 @@ class Columns {
   }
 }
 
-function directivesOf(nodes: readonly Node[], columns: Columns): Directive[] {
+function directivesOf(nodes: readonly Node[], columns: Columns): ProgramDirective[] {
   return nodes.map((node) => {
     if ('syntaxError' in node) {
       throw new ParseError(text(node.syntaxError), node.pos.line, columns.of(node.pos));

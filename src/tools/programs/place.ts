@@ -7,7 +7,7 @@ import { directoryConfiguration, proxyConfiguration, ServeError } from '../subco
 import type { ServerOptions } from './options.js';
 
 /** Where a configuration lies that the program is started with. */
-export interface Place {
+export interface ProgramPlace {
   /** What the program is told: `-p` and `-c`. */
   readonly args: readonly string[];
   /** The file, where it was made of options; else undefined. */
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** Puts the configuration that options describe into a file, unless they name one. @throws ServeError */
-export function makePlace(options: ServerOptions, port: number): Place {
+export function makePlace(options: ServerOptions, port: number): ProgramPlace {
   const { configFile, prefix } = options;
   if (configFile !== undefined) {
     const path = resolve(configFile);

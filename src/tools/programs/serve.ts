@@ -4,7 +4,7 @@ import { replaceStateFile } from '../../shared/files/state-file.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { ServeError } from '../subcommands/serve-text.js';
 import { checkOptions, type ServerOptions } from './options.js';
-import { makePlace, type Place, textOf } from './place.js';
+import { makePlace, type ProgramPlace, textOf } from './place.js';
 import { program, runProgram } from './program.js';
 
 /** So often another port is chosen when somebody else has taken the one that was free. */
@@ -56,7 +56,7 @@ export async function serve(options: ServerOptions): Promise<SluiceServer> {
   }
 }
 
-async function start(options: ServerOptions, place: Place, devPort: number | undefined): Promise<SluiceServer> {
+async function start(options: ServerOptions, place: ProgramPlace, devPort: number | undefined): Promise<SluiceServer> {
   const args = ['run', ...place.args, '--attached', ...(devPort === undefined ? [] : ['--port', String(devPort)])];
   const child = spawn(process.execPath, [program, ...args, '-g', place.globals], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => {});
@@ -119,10 +119,10 @@ class RunningServer implements SluiceServer {
   readonly pid: number;
   readonly closed: Promise<void>;
   readonly #child: ChildProcess;
-  readonly #place: Place;
+  readonly #place: ProgramPlace;
   #options: ServerOptions;
 
-  constructor(child: ChildProcess, closed: Promise<void>, place: Place, options: ServerOptions, urls: readonly string[]) {
+  constructor(child: ChildProcess, closed: Promise<void>, place: ProgramPlace, options: ServerOptions, urls: readonly string[]) {
     this.#child = child;
     this.#place = place;
     this.#options = options;

@@ -16,11 +16,11 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { byteText, nativeText } from '../../shared/text/native-text.js';
 import type { Completion } from '../editor/completion.js';
-import type { Editor, Range } from '../editor/editor.js';
+import type { Editor, TextRange } from '../editor/editor.js';
 import { TOKEN_TYPES } from '../editor/tokens.js';
 import type { Workspace } from '../editor/workspace.js';
 import { documentSymbols, quickFixes, semanticTokens } from './lsp-edits.js';
-import { Places, type Position } from './lsp-places.js';
+import { EditorPlaces, type Position } from './lsp-places.js';
 
 /** Makes the editor once it is known which main file the user has named (latin1), if any. */
 export type MakeEditor = (main: string | undefined) => { readonly editor: Editor; readonly workspace: Workspace };
@@ -45,16 +45,16 @@ export function serveEditor(make: MakeEditor): Promise<number> {
   const told = new Map<string, readonly string[]>();
 
   const textOf = (file: string): string => documents.get(uriOf(file))?.getText() ?? nativeText(editor.textOf(file));
-  let latest = new Places('');
+  let latest = new EditorPlaces('');
   /** An answer is about one file mostly, whose text is the same for all of it. */
-  const placesOf = (file: string): Places => {
+  const placesOf = (file: string): EditorPlaces => {
     const text = textOf(file);
     if (latest.text !== text) {
-      latest = new Places(text);
+      latest = new EditorPlaces(text);
     }
     return latest;
   };
-  const rangeIn = ({ file, start, end }: Range): LspRange => {
+  const rangeIn = ({ file, start, end }: TextRange): LspRange => {
     const places = placesOf(file);
     return { start: places.position(start), end: places.position(end) };
   };
@@ -135,7 +135,7 @@ export function serveEditor(make: MakeEditor): Promise<number> {
       ? null
       : { contents: { kind: MarkupKind.Markdown, value: nativeText(found.text) }, range: rangeIn(found.range) };
   });
-  const located = (ranges: readonly Range[]): { uri: string; range: LspRange }[] =>
+  const located = (ranges: readonly TextRange[]): { uri: string; range: LspRange }[] =>
     ranges.map((range) => ({ uri: uriOf(range.file), range: rangeIn(range) }));
   connection.onDefinition(({ textDocument: { uri }, position }) => located(editor.definition(pathOf(uri), byteAt(uri, position))));
   connection.onReferences(({ textDocument: { uri }, position }) => located(editor.references(pathOf(uri), byteAt(uri, position))));

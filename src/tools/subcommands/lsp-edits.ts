@@ -2,7 +2,7 @@
 // form.
 import { nativeText } from '../../shared/text/native-text.js';
 import type { OutlineItem } from '../editor/outline.js';
-import { TOKEN_TYPES, type Token } from '../editor/tokens.js';
+import { type ColouredToken, TOKEN_TYPES } from '../editor/tokens.js';
 
 interface Position {
   readonly line: number;
@@ -64,7 +64,7 @@ export function documentSymbols(items: readonly OutlineItem[], rangeOf: (start: 
 }
 
 /** The colours as the protocol wants them: each place is told from the one before. Lengths are of UTF-16. */
-export function semanticTokens(tokens: readonly Token[], bytes: string): number[] {
+export function semanticTokens(tokens: readonly ColouredToken[], bytes: string): number[] {
   const data: number[] = [];
   let line = 0;
   let lineStart = 0;

@@ -7,7 +7,7 @@ export interface Position {
 }
 
 /** The places of one text: bytes on our side, lines and characters on the editor's. To convert one costs no more than its line. */
-export class Places {
+export class EditorPlaces {
   readonly text: string;
   readonly bytes: string;
   /** The first byte of each line. */

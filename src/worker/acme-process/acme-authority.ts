@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
-import type { AcmeZone, Pair } from '../acme/acme-zone.js';
+import type { AcmeZone, CertificatePair } from '../acme/acme-zone.js';
 import { generateKey } from '../acme/key-kind.js';
 import type { AcmeIssuer, Order } from '../acme/settings.js';
 import type { StateStore } from '../acme/state-folder.js';
@@ -51,7 +51,7 @@ export class AcmeAuthority implements Authority {
     this.#say = say;
   }
 
-  async certificate(order: Order, replaces: string | undefined): Promise<Pair> {
+  async certificate(order: Order, replaces: string | undefined): Promise<CertificatePair> {
     const { means, renewalInfo } = await this.#open();
     return obtain(order, renewalInfo === undefined ? undefined : replaces, means);
   }

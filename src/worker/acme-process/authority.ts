@@ -1,4 +1,4 @@
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import type { Order } from '../acme/settings.js';
 import type { RenewalInfo } from './client.js';
 
@@ -8,7 +8,7 @@ export interface Authority {
    * Gets a certificate; `replaces` names the one that goes out of use, as renewal information does. Rejects with {@link AcmeProblem},
    * {@link Unreachable}, {@link NoAccount}, {@link Stopped} or an Error that says what is wrong.
    */
-  certificate(order: Order, replaces: string | undefined): Promise<Pair>;
+  certificate(order: Order, replaces: string | undefined): Promise<CertificatePair>;
   /** The certificate of an order is stored: what was kept to go on with the order may go. */
   stored(order: Order): void;
   /** When a certificate should be renewed; undefined when the authority does not say. */

@@ -1,4 +1,4 @@
-import type { AcmeZone, OrderReport, Pair } from '../acme/acme-zone.js';
+import type { AcmeZone, CertificatePair, OrderReport } from '../acme/acme-zone.js';
 import type { Order } from '../acme/settings.js';
 import { renewalId, validityOf } from './check-certificate.js';
 import { type FailureKind, pauseAfter, randomMoment, type Span, usualWindow } from './schedule.js';
@@ -10,7 +10,7 @@ const LONGEST_INHERITED = 600_000;
 export class CertificateTask {
   readonly order: Order;
   readonly #zone: AcmeZone;
-  #pair: Pair | undefined = undefined;
+  #pair: CertificatePair | undefined = undefined;
   #valid: Span | undefined = undefined;
   /** The moment of the next attempt, as it was reported last. */
   #reported = 0;
@@ -48,7 +48,7 @@ export class CertificateTask {
   }
 
   /** Takes over a certificate from an earlier run. */
-  restore(pair: Pair): void {
+  restore(pair: CertificatePair): void {
     this.#adopt(pair);
     this.#report();
   }
@@ -77,7 +77,7 @@ export class CertificateTask {
   }
 
   /** A certificate was issued. Returns when it is to be renewed. */
-  issued(pair: Pair): number {
+  issued(pair: CertificatePair): number {
     this.#adopt(pair);
     this.#fails = 0;
     this.#kind = undefined;
@@ -86,7 +86,7 @@ export class CertificateTask {
     return this.#renewAt;
   }
 
-  #adopt(pair: Pair): void {
+  #adopt(pair: CertificatePair): void {
     const { chain } = pair;
     this.#pair = pair;
     this.#valid = validityOf(chain);

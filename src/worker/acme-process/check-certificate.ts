@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import type { Identifier } from '../acme/identifier.js';
 import { belongTogether } from '../acme/state-folder.js';
 import { derElements, oidText } from '../tls/der.js';
 import type { Span } from './schedule.js';
 
 /** Throws an Error unless a certificate is what was asked for: a CA's mistake must not replace what works. */
-export function checkCertificate(pair: Pair, identifiers: readonly Identifier[]): void {
+export function checkCertificate(pair: CertificatePair, identifiers: readonly Identifier[]): void {
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(pair.chain);

@@ -9,7 +9,7 @@ import { AcmeReplica, type ReplicaEvents } from '../acme/acme-replica.js';
 import type { AcmeZone } from '../acme/acme-zone.js';
 import { Replicas } from '../fleet/replicas.js';
 import { Seals } from '../fleet/seals.js';
-import type { StoreSettings } from '../fleet/settings.js';
+import type { SharedStoreSettings } from '../fleet/settings.js';
 import { NOBODY, SharedStore, type StoreClient } from '../fleet/shared-store.js';
 import { LEAD_SCRIPT, RESIGN_SCRIPT } from './lead-scripts.js';
 
@@ -51,7 +51,7 @@ export class FleetLead implements StoreClient {
   #foreign = false;
   #closed = false;
 
-  constructor(settings: StoreSettings, zone: AcmeZone, log: Logger, events: FollowEvents) {
+  constructor(settings: SharedStoreSettings, zone: AcmeZone, log: Logger, events: FollowEvents) {
     this.#log = log;
     // Workers count for the status.
     this.#store = new SharedStore(settings, log, new Meter(storeKind, settings.name, { add() {} }), true);

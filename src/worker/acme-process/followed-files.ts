@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/log/error-log.js';
 import { NOTICE, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import { ROOT_TEXT, readRoot } from '../acme/fleet-state.js';
 import { INTERNAL_PAIR, type Order } from '../acme/settings.js';
 import { StateFolder } from '../acme/state-folder.js';
@@ -18,7 +18,7 @@ export class FollowedFiles implements FollowEvents {
     this.#log = log;
   }
 
-  readonly pair = (zoneId: string, pair: Pair): void => {
+  readonly pair = (zoneId: string, pair: CertificatePair): void => {
     const order = this.#orders.get(zoneId);
     if (order !== undefined) {
       this.#log.log(NOTICE, `certificate of the fleet taken over, acme issuer: "${order.issuer.name}", order: "${order.id}"`);
@@ -34,7 +34,7 @@ export class FollowedFiles implements FollowEvents {
     }
   };
 
-  #write({ issuer }: Order, id: string, pair: Pair): void {
+  #write({ issuer }: Order, id: string, pair: CertificatePair): void {
     if (issuer.statePath === undefined) {
       return;
     }

@@ -1,5 +1,5 @@
 import { type Level, NOTICE } from '../../shared/log/level.js';
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import { generateKey, USUAL_KEY } from '../acme/key-kind.js';
 import { INTERNAL_PAIR, type Order } from '../acme/settings.js';
 import { belongTogether, type StateStore } from '../acme/state-folder.js';
@@ -16,14 +16,14 @@ const ROOT_LIFE = 3650 * DAY;
 export class InternalAuthority implements Authority {
   readonly #state: StateStore;
   readonly #say: (level: Level, message: string) => void;
-  #root: Promise<Pair> | undefined = undefined;
+  #root: Promise<CertificatePair> | undefined = undefined;
 
   constructor(state: StateStore, say: (level: Level, message: string) => void) {
     this.#state = state;
     this.#say = say;
   }
 
-  async certificate({ identifiers, key: kind }: Order): Promise<Pair> {
+  async certificate({ identifiers, key: kind }: Order): Promise<CertificatePair> {
     this.#root ??= this.#findRoot();
     const root = await this.#root;
     const key = await generateKey(kind);
@@ -42,7 +42,7 @@ export class InternalAuthority implements Authority {
 
   stop(): void {}
 
-  async #findRoot(): Promise<Pair> {
+  async #findRoot(): Promise<CertificatePair> {
     const stored = this.#state.readPair(INTERNAL_PAIR);
     // What a root signs must not outlive it.
     if (stored !== undefined && belongTogether(stored) && validityOf(stored.chain).end > Date.now() + LEAF_LIFE) {

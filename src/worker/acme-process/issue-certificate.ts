@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, randomBytes, webcrypto } from 'node:
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import type * as X509Package from '@peculiar/x509';
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import type { Identifier } from '../acme/identifier.js';
 
 /** How far (milliseconds) clocks of clients may be behind. */
@@ -47,7 +47,12 @@ export async function makeRoot(key: string, life: number): Promise<string> {
 }
 
 /** Makes a certificate for a server, in PEM with its root behind it. */
-export async function issueCertificate(root: Pair, identifiers: readonly Identifier[], key: string, life: number): Promise<string> {
+export async function issueCertificate(
+  root: CertificatePair,
+  identifiers: readonly Identifier[],
+  key: string,
+  life: number,
+): Promise<string> {
   const x509 = load();
   const issuer = new x509.X509Certificate(root.chain);
   const rootAlgorithm = algorithmOf(root.key);

@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
-import type { AcmeZone, OrderReport, Pair } from '../acme/acme-zone.js';
+import type { AcmeZone, CertificatePair, OrderReport } from '../acme/acme-zone.js';
 import type { Issuer, Order } from '../acme/settings.js';
 import { belongTogether, type StateStore } from '../acme/state-folder.js';
 import { type Authority, NoAccount } from './authority.js';
@@ -174,7 +174,7 @@ export class IssuerRunner {
 
   async #renew(task: CertificateTask): Promise<void> {
     const { order } = task;
-    const pair: Pair = await this.#authority.certificate(order, task.renewalId);
+    const pair: CertificatePair = await this.#authority.certificate(order, task.renewalId);
     try {
       this.#state.writePair(order.id, pair);
       this.#authority.stored(order);

@@ -1,4 +1,4 @@
-import type { Pair } from '../acme/acme-zone.js';
+import type { CertificatePair } from '../acme/acme-zone.js';
 import { generateKey } from '../acme/key-kind.js';
 import type { AcmeIssuer, Order } from '../acme/settings.js';
 import type { StateStore } from '../acme/state-folder.js';
@@ -46,7 +46,7 @@ class AnswerLost extends Error {}
  * Gets a certificate: begins an order or goes on with one that an earlier process began. `replaces` names the certificate that goes out
  * of use (RFC 9773). Rejects with {@link AcmeProblem}, {@link Unreachable}, {@link Stopped} or an Error that says what is wrong.
  */
-export async function obtain(order: Order, replaces: string | undefined, means: Means): Promise<Pair> {
+export async function obtain(order: Order, replaces: string | undefined, means: Means): Promise<CertificatePair> {
   for (let left = TRIES - 1; ; left--) {
     try {
       return await tryOnce(order, replaces, means);
@@ -60,7 +60,7 @@ export async function obtain(order: Order, replaces: string | undefined, means: 
   }
 }
 
-async function tryOnce(order: Order, replaces: string | undefined, means: Means): Promise<Pair> {
+async function tryOnce(order: Order, replaces: string | undefined, means: Means): Promise<CertificatePair> {
   const { client, state, issuer } = means;
   const resumed = await resume(order, means);
   const { key, remote } = resumed ?? (await begin(order, replaces, means));

@@ -1,10 +1,10 @@
 import { randomInt, X509Certificate } from 'node:crypto';
-import type { Sql, Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { Outbox } from '../fleet/outbox.js';
 import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../fleet/replica-zone.js';
 import type { Seals } from '../fleet/seals.js';
-import type { Pair } from './acme-zone.js';
+import type { CertificatePair } from './acme-zone.js';
 import { belongTogether } from './state-folder.js';
 import { TABLES } from './sync-ddl.js';
 
@@ -19,7 +19,7 @@ export interface ReplicaEvents {
   /** This machine changes the fleet's state, and does not follow it. */
   leads(): boolean;
   /** There is another certificate. */
-  pair(id: string, pair: Pair): void;
+  pair(id: string, pair: CertificatePair): void;
   /** There is another text among those that are kept. */
   kept(name: string, text: string): void;
   /** A text of the store is of no use; `foreign`: it is encrypted with a key that this machine does not have. */
@@ -27,10 +27,10 @@ export interface ReplicaEvents {
 }
 
 interface Table {
-  readonly read: Statement<(string | number)[]>;
-  readonly write: Statement<never>;
-  readonly drop: Statement<never>;
-  readonly keys: Statement<string>;
+  readonly read: PreparedStatement<(string | number)[]>;
+  readonly write: PreparedStatement<never>;
+  readonly drop: PreparedStatement<never>;
+  readonly keys: PreparedStatement<string>;
 }
 
 type Cells = (string | number)[];
@@ -157,7 +157,7 @@ export class AcmeReplica implements ReplicaZone {
 }
 
 /** Why a certificate of the store is of no use; undefined where it is. An older one may have been put back by somebody. */
-function whyNoPair(pair: Pair, present: Cells | undefined): string | undefined {
+function whyNoPair(pair: CertificatePair, present: Cells | undefined): string | undefined {
   if (!belongTogether(pair)) {
     return 'it is no certificate with its key';
   }

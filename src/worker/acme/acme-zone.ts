@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import type { SealedZone } from '../fleet/settings.js';
 import { runtimePart } from '../task/protocol-runtime.js';
 
@@ -10,13 +10,13 @@ export const ACME_ZONE = 'ngx_acme_shared';
 export const ACME_ZONE_BYTES: number = 256 * 1024;
 
 /** A certificate with its chain and its key, in PEM. */
-export interface Pair {
+export interface CertificatePair {
   readonly chain: string;
   readonly key: string;
 }
 
 /** A pair as the zone has it: another pair under the same id has another version. */
-export interface VersionedPair extends Pair {
+export interface VersionedPair extends CertificatePair {
   readonly version: number;
 }
 
@@ -46,7 +46,7 @@ export interface WantedName {
 }
 
 /** Shown to a CA that opens a connection for TLS-ALPN-01. */
-export type AlpnAnswer = Pair;
+export type AlpnAnswer = CertificatePair;
 
 type ReportRow = [
   id: string,
@@ -84,28 +84,28 @@ export class AcmeZone {
   /** The zone's tables, for what the fleet is to have of them. */
   readonly sql: Sql;
   readonly #process: number;
-  readonly #version: Statement<number>;
-  readonly #pair: Statement<[version: number, chain: string, key: string]>;
-  readonly #setPair: Statement<never>;
-  readonly #answer: Statement<[answer: string, key: string]>;
-  readonly #setAnswer: Statement<never>;
-  readonly #dropAnswer: Statement<never>;
-  readonly #reports: Statement<ReportRow>;
-  readonly #setReport: Statement<never>;
-  readonly #dropReport: Statement<never>;
-  readonly #kept: Statement<string>;
-  readonly #keep: Statement<never>;
-  readonly #dropKept: Statement<never>;
-  readonly #wanted: Statement<[issuer: string, name: string]>;
-  readonly #wantedFrom: Statement<number>;
-  readonly #isWanted: Statement<number>;
-  readonly #want: Statement<never>;
-  readonly #forget: Statement<never>;
-  readonly #leader: Statement<[process: number, until: number]>;
-  readonly #setLeader: Statement<never>;
-  readonly #dropLeader: Statement<never>;
-  readonly #count: Statement<number>;
-  readonly #used: Statement<number>;
+  readonly #version: PreparedStatement<number>;
+  readonly #pair: PreparedStatement<[version: number, chain: string, key: string]>;
+  readonly #setPair: PreparedStatement<never>;
+  readonly #answer: PreparedStatement<[answer: string, key: string]>;
+  readonly #setAnswer: PreparedStatement<never>;
+  readonly #dropAnswer: PreparedStatement<never>;
+  readonly #reports: PreparedStatement<ReportRow>;
+  readonly #setReport: PreparedStatement<never>;
+  readonly #dropReport: PreparedStatement<never>;
+  readonly #kept: PreparedStatement<string>;
+  readonly #keep: PreparedStatement<never>;
+  readonly #dropKept: PreparedStatement<never>;
+  readonly #wanted: PreparedStatement<[issuer: string, name: string]>;
+  readonly #wantedFrom: PreparedStatement<number>;
+  readonly #isWanted: PreparedStatement<number>;
+  readonly #want: PreparedStatement<never>;
+  readonly #forget: PreparedStatement<never>;
+  readonly #leader: PreparedStatement<[process: number, until: number]>;
+  readonly #setLeader: PreparedStatement<never>;
+  readonly #dropLeader: PreparedStatement<never>;
+  readonly #count: PreparedStatement<number>;
+  readonly #used: PreparedStatement<number>;
 
   /** `process` is the number of this process in the zones. */
   constructor(sql: Sql, process: number) {
@@ -147,7 +147,7 @@ export class AcmeZone {
   }
 
   /** Calls back once the workers can find the pair. */
-  setPair(id: string, { chain, key }: Pair, done: () => void = () => {}): void {
+  setPair(id: string, { chain, key }: CertificatePair, done: () => void = () => {}): void {
     // Not counted: what was counted begins anew with a zone that came to harm, and a worker would take another pair for the one it has.
     const version = randomInt(VERSIONS);
     this.sql.submit({ work: () => void this.#setPair.run(id, version, chain, key), after: done });

@@ -1,4 +1,4 @@
-import type { AcmeZone, Pair } from './acme-zone.js';
+import type { AcmeZone, CertificatePair } from './acme-zone.js';
 import { INTERNAL_PAIR } from './settings.js';
 import { StateFolder, StateInZone, type StateStore } from './state-folder.js';
 
@@ -41,7 +41,7 @@ export class FleetState implements StateStore {
   }
 
   /** Certificates themselves are in the zone, where the caller looks first. */
-  readPair(id: string): Pair | undefined {
+  readPair(id: string): CertificatePair | undefined {
     const shared = id === INTERNAL_PAIR ? readRoot(this.#shared.read(ROOT_TEXT)) : undefined;
     if (shared !== undefined) {
       return shared;
@@ -53,7 +53,7 @@ export class FleetState implements StateStore {
     return own;
   }
 
-  writePair(id: string, pair: Pair): void {
+  writePair(id: string, pair: CertificatePair): void {
     if (id === INTERNAL_PAIR) {
       this.#shared.write(ROOT_TEXT, JSON.stringify(pair));
     }
@@ -62,9 +62,9 @@ export class FleetState implements StateStore {
 }
 
 /** A root as it is kept; undefined where it is none. */
-export function readRoot(text: string | undefined): Pair | undefined {
+export function readRoot(text: string | undefined): CertificatePair | undefined {
   try {
-    const { chain, key } = JSON.parse(text ?? '{}') as Partial<Pair>;
+    const { chain, key } = JSON.parse(text ?? '{}') as Partial<CertificatePair>;
     return typeof chain === 'string' && typeof key === 'string' ? { chain, key } : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import { setTimer } from '../../shared/time/timer.js';
 import type { WorkerEnv } from '../env.js';
-import type { AcmeZone, Pair, VersionedPair } from './acme-zone.js';
+import type { AcmeZone, CertificatePair, VersionedPair } from './acme-zone.js';
 import { NameError, orderId, parseIdentifiers } from './identifier.js';
 import { USUAL_KEY } from './key-kind.js';
 import type { AcmeIssuer, Issuer, Order } from './settings.js';
@@ -37,7 +37,7 @@ export class OnDemand {
    * Finds the certificate of a name, or has it ordered; calls back once it is there, or with why there is none. Returns what stops the
    * waiting: the order goes on. @throws TypeError for an issuer or a name that cannot be.
    */
-  certificate(issuerName: string, name: string, done: (result: Pair | Error) => void): () => void {
+  certificate(issuerName: string, name: string, done: (result: CertificatePair | Error) => void): () => void {
     const issuer = this.#issuers.get(issuerName);
     if (issuer === undefined || issuer.onDemand === 0) {
       throw new TypeError(`there is no acme_issuer "${issuerName}" with "on_demand"`);
@@ -45,7 +45,7 @@ export class OnDemand {
     const { zoneId, identifiers } = orderOf(issuer, name);
     let timer: NodeJS.Timeout | undefined;
     let over = false;
-    const end = (result: Pair | Error): void => {
+    const end = (result: CertificatePair | Error): void => {
       if (!over) {
         over = true;
         done(result);
@@ -78,7 +78,7 @@ export class OnDemand {
   }
 
   /** A pair is checked once. */
-  #pair(zoneId: string): Pair | undefined {
+  #pair(zoneId: string): CertificatePair | undefined {
     const known = this.#known.get(zoneId);
     const pair = this.#zone.pair(zoneId, known);
     if (pair === undefined || (pair !== known && !belongTogether(pair))) {

@@ -1,5 +1,5 @@
 import { DATA } from '../tls/pem.js';
-import type { AcmeZone, Pair, VersionedPair } from './acme-zone.js';
+import type { AcmeZone, CertificatePair, VersionedPair } from './acme-zone.js';
 import { belongTogether } from './state-folder.js';
 
 /** A certificate as a worker's handshakes ask for it. The zone has the newest one; each version is made into a value once. */
@@ -13,7 +13,7 @@ export class ServedCertificate {
   #key: string;
 
   /** `stored`: what an earlier run has left behind, until the zone has something. */
-  constructor(zone: AcmeZone, id: string, stored: Pair | undefined) {
+  constructor(zone: AcmeZone, id: string, stored: CertificatePair | undefined) {
     this.#zone = zone;
     this.#id = id;
     this.#certificate = DATA + (stored?.chain ?? '');

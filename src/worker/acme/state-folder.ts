@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { writeFresh } from '../../shared/files/state-file.js';
-import type { AcmeZone, Pair } from './acme-zone.js';
+import type { AcmeZone, CertificatePair } from './acme-zone.js';
 
 /** What a file is called until it is complete. */
 const NEW = '.new';
@@ -15,9 +15,9 @@ export interface StateStore {
   write(name: string, text: string): void;
   remove(name: string): void;
   /** The certificate of an order with its key, if both are there and belong together. */
-  readPair(id: string): Pair | undefined;
+  readPair(id: string): CertificatePair | undefined;
   /** Stores both or none. Throws the system's error. */
-  writePair(id: string, pair: Pair): void;
+  writePair(id: string, pair: CertificatePair): void;
 }
 
 /** State in the files of a folder, which outlives a restart. nginx-acme: StateDir. */
@@ -53,7 +53,7 @@ export class StateFolder implements StateStore {
    * A process that ended between the two renames of {@link writePair} leaves the new key beside the old certificate, and the new
    * certificate under its first name.
    */
-  readPair(id: string): Pair | undefined {
+  readPair(id: string): CertificatePair | undefined {
     const key = this.read(`${id}.key`);
     if (key === undefined) {
       return undefined;
@@ -67,7 +67,7 @@ export class StateFolder implements StateStore {
     return undefined;
   }
 
-  writePair(id: string, { chain, key }: Pair): void {
+  writePair(id: string, { chain, key }: CertificatePair): void {
     this.#prepare(`${id}.crt`, chain);
     this.#prepare(`${id}.key`, key);
     this.#rename(`${id}.key`);
@@ -120,7 +120,7 @@ export class StateInZone implements StateStore {
 }
 
 /** Whether this is a key with its certificate. */
-export function belongTogether({ chain, key }: Pair): boolean {
+export function belongTogether({ chain, key }: CertificatePair): boolean {
   try {
     return new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
   } catch {

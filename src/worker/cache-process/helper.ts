@@ -15,17 +15,17 @@ export interface Helper {
 }
 
 /** One step of a helper's work; it returns the milliseconds until the next one, or undefined when there is nothing more to do. */
-export type Step = () => number | undefined;
+export type HelperStep = () => number | undefined;
 
 /** Runs a helper process: its steps, one after the other, until it is told to end. */
-export function runHelper(worker: WorkerProcess, make: (helper: Helper) => readonly Step[], idle: () => void): Server {
+export function runHelper(worker: WorkerProcess, make: (helper: Helper) => readonly HelperStep[], idle: () => void): Server {
   const { caches: specs, folders } = worker.cacheWork!;
   const refs = specs.map(zoneOf);
   const zones = new SqliteZoneStore(worker.zones, refs, worker.id, worker.log);
   const caches = refs.map((ref) => new DiskCache(zones.open(ref), worker.log, false));
   const timers = new Set<NodeJS.Timeout>();
   let running = 0;
-  const after = (step: Step, ms: number): void => {
+  const after = (step: HelperStep, ms: number): void => {
     const timer = setTimer(() => {
       timers.delete(timer);
       const pause = step();

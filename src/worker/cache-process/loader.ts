@@ -12,7 +12,7 @@ import { isEntryName, tempOwner } from '../cache/path.js';
 import { splitTags } from '../cache/tags.js';
 import { cacheFiles, lookAt } from '../cache/walk.js';
 import { md5Hex } from '../digest/md5.js';
-import { runHelper, type Step } from './helper.js';
+import { type HelperStep, runHelper } from './helper.js';
 
 const LINGER_MS = 500;
 /** How far a file's time and a process's may lie apart though they are of one moment. */
@@ -37,7 +37,7 @@ export function serveLoader(worker: WorkerProcess): Server {
  * Reads a cache's folder a few files at a time, removing what a dead process left behind and entries that are damaged.
  * What no cache of ours wrote stays as it is. nginx: ngx_http_file_cache_loader.
  */
-export function makeLoader(cache: DiskCache, log: Logger, folders: readonly string[]): Step {
+export function makeLoader(cache: DiskCache, log: Logger, folders: readonly string[]): HelperStep {
   const { index } = cache;
   const { def } = index;
   const files = cacheFiles(def);

@@ -5,12 +5,12 @@ import type { Logger } from '../../shared/log/error-log.js';
 import { CRIT } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { monotonicMs } from '../../shared/zone/monotonic.js';
-import type { CacheDef, Pace } from '../cache/cache-def.js';
+import type { CacheDef, HelperPace } from '../cache/cache-def.js';
 import type { DiskCache } from '../cache/disk-cache.js';
 import { endPurges } from '../cache/purge.js';
 import { type Purge, purgeText } from '../cache/purge-text.js';
 import { FILE, PurgeWork } from '../cache/purge-work.js';
-import { runHelper, type Step } from './helper.js';
+import { type HelperStep, runHelper } from './helper.js';
 import { makeLoader } from './loader.js';
 
 /** The manager looks at a cache at least so often (milliseconds), and no more often when all is well. */
@@ -22,7 +22,7 @@ const UNLOADED = 60_000;
 const HELPS_AFTER = 1000;
 const PATIENCE = 5000;
 /** What `purger=on` has by default. */
-const DEFAULT_PACE: Pace = { files: 10, sleep: 50, threshold: 50 };
+const DEFAULT_PACE: HelperPace = { files: 10, sleep: 50, threshold: 50 };
 const isSwept = ({ purger, sync }: CacheDef): boolean => purger !== undefined || sync;
 
 /** The process that keeps caches within their limits. nginx: ngx_cache_manager_process_handler. */
@@ -36,10 +36,10 @@ export function serveManager(worker: WorkerProcess): Server {
 }
 
 /** Deletes what was not used for long, and the oldest of what is too much. nginx: ngx_http_file_cache_manager. */
-function manage(cache: DiskCache, log: Logger, folders: readonly string[]): Step {
+function manage(cache: DiskCache, log: Logger, folders: readonly string[]): HelperStep {
   const { index } = cache;
   const { def } = index;
-  let loader: Step | undefined;
+  let loader: HelperStep | undefined;
   let unloadedSince = Date.now();
   return () => {
     if (loader !== undefined) {
@@ -117,7 +117,7 @@ function untilNext(cache: DiskCache, size: number): number {
 }
 
 /** Makes what is left of purges whose maker has ended. */
-function sweep(cache: DiskCache): Step {
+function sweep(cache: DiskCache): HelperStep {
   const { index } = cache;
   const pace = index.def.purger ?? DEFAULT_PACE;
   const patience = index.def.purger === undefined ? PATIENCE : HELPS_AFTER;

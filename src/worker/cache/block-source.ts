@@ -9,11 +9,11 @@ import type { FileTaker } from '../net/file-reads.js';
 import { enter, leave } from '../task/at-work.js';
 import { FAILED } from '../task/codes.js';
 import type { DiskCache } from './disk-cache.js';
-import type { Entry } from './entry.js';
+import type { CacheEntry } from './entry.js';
 import { BLOCK, isBlock } from './file-format.js';
 
 /** Opens the body of a large entry. undefined when the file is no longer the one that was read. */
-export function openBody(disk: DiskCache, entry: Entry): Source | undefined {
+export function openBody(disk: DiskCache, entry: CacheEntry): Source | undefined {
   let fd: number;
   try {
     fd = openSync(fsPath(entry.path), 'r');
@@ -30,14 +30,14 @@ export function openBody(disk: DiskCache, entry: Entry): Source | undefined {
 /** The body of a large entry, block by block as the client takes it; a block that is not what was stored breaks the response off. */
 class BlockSource implements Source, FileTaker {
   readonly #disk: DiskCache;
-  readonly #entry: Entry;
+  readonly #entry: CacheEntry;
   readonly #fd: number;
   #at = 0;
   #end: number;
   #request: Request | null = null;
   #aborted = false;
 
-  constructor(disk: DiskCache, entry: Entry, fd: number) {
+  constructor(disk: DiskCache, entry: CacheEntry, fd: number) {
     this.#disk = disk;
     this.#entry = entry;
     this.#fd = fd;

@@ -12,16 +12,16 @@ export interface CacheDef {
   readonly maxSize: number;
   /** Bytes that are to stay free on the disk; 0: none. */
   readonly minFree: number;
-  readonly loader: Pace;
-  readonly manager: Pace;
+  readonly loader: HelperPace;
+  readonly manager: HelperPace;
   /** Set: a process sweeps what a wildcard purge left. */
-  readonly purger: Pace | undefined;
+  readonly purger: HelperPace | undefined;
   /** All machines of a fleet make the purges of one. */
   readonly sync: boolean;
 }
 
 /** How a helper process works: so many files in a row, or for so long, then a pause. Milliseconds. */
-export interface Pace {
+export interface HelperPace {
   readonly files: number;
   readonly sleep: number;
   readonly threshold: number;

@@ -7,7 +7,7 @@ import type { ZoneRef } from '../../shared/zone/kind.js';
 import type { WorkerEnv } from '../env.js';
 import type { Request } from '../http/request/request.js';
 import { type Context, defineScope } from '../module.js';
-import type { CacheDef, Pace } from './cache-def.js';
+import type { CacheDef, HelperPace } from './cache-def.js';
 import { DiskCache } from './disk-cache.js';
 import { FleetPurges } from './fleet-purges.js';
 import { type CacheFamily, type CacheIndex, cacheZones } from './index-zone.js';
@@ -99,7 +99,7 @@ class Parameters {
     this.bytes = size;
   }
 
-  pace(helper: string, files: number, threshold: number): Pace {
+  pace(helper: string, files: number, threshold: number): HelperPace {
     const { numbers } = this;
     return {
       files: numbers[`${helper}_files`] ?? files,

@@ -1,5 +1,5 @@
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
+import { type Directive, inherit, type LinkContext, type MergeContext, own, type SettingField } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { parseNumber, parseTime } from '../../shared/config/language/units.js';
 import { bits, flag, int, msec, offset, predicates } from '../../shared/config/slots.js';
@@ -9,7 +9,7 @@ import type { Request } from '../http/request/request.js';
 import { METHOD } from '../http/syntax/method.js';
 import { claimContent } from '../module.js';
 import { FailureType, nextUpstreamWords } from '../upstream/settings/failure.js';
-import type { StoreSettings } from '../upstream/settings/settings.js';
+import type { ResponseFileSettings } from '../upstream/settings/settings.js';
 import type { CacheChoice } from './cache-choice.js';
 import { type CacheFamily, cacheZones } from './index-zone.js';
 import { type PurgeRule, type PurgeTarget, readPurge } from './purge-rule.js';
@@ -18,12 +18,12 @@ import type { CacheSettings, CacheValid } from './settings.js';
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
 /** The rows may look at `*_store`, which excludes a cache. */
-type Settings = CacheSettings & { store: StoreSettings | null };
+type Settings = CacheSettings & { store: ResponseFileSettings | null };
 type CacheLinkSettings = CacheSettings & { pass: unknown };
 type Row = Directive<Settings, Request>;
 
 /** The defaults, and how inner blocks take settings over. */
-export const cacheFields: { readonly [K in keyof CacheSettings]: Field<CacheSettings[K]> } = {
+export const cacheFields: { readonly [K in keyof CacheSettings]: SettingField<CacheSettings[K]> } = {
   cache: inherit<CacheChoice | null>(null),
   cacheKey: inherit<ComplexValue<Request> | undefined>(undefined),
   cacheValid: inherit<readonly CacheValid[]>([]),

@@ -9,7 +9,7 @@ import { setTimer } from '../../shared/time/timer.js';
 import type { ZoneJob } from '../../shared/zone/kind.js';
 import { preciseMs } from '../../shared/zone/monotonic.js';
 import { md5Hex } from '../digest/md5.js';
-import { type Entry, readEntry } from './entry.js';
+import { type CacheEntry, readEntry } from './entry.js';
 import { type EntryHeader, encodeHeader } from './file-format.js';
 import type { CacheIndex, IndexRow } from './index-zone.js';
 import { LockWaiters } from './lock-waiters.js';
@@ -37,7 +37,7 @@ export class DiskCache implements TickTask {
   readonly index: CacheIndex;
   readonly waiters: LockWaiters;
   readonly #log: Logger;
-  readonly #hot = new Lru<Entry>(HOT_BYTES);
+  readonly #hot = new Lru<CacheEntry>(HOT_BYTES);
   readonly #noteEvery: number;
   readonly #keeps: boolean;
   /** The fleet is told of purges. */
@@ -78,17 +78,17 @@ export class DiskCache implements TickTask {
   }
 
   /** The entry of a key, of this very moment. A damaged file counts as none, and is reported. */
-  find(key: string): Entry | undefined {
+  find(key: string): CacheEntry | undefined {
     return this.#hotEntry(key, key) ?? this.#read(key, md5Hex(key), key);
   }
 
   /** The entry of a variant of a key. */
-  findVariant(hash: string, key: string): Entry | undefined {
+  findVariant(hash: string, key: string): CacheEntry | undefined {
     const name = `\0${hash}`;
     return this.#hotEntry(name, key) ?? this.#read(name, hash, key);
   }
 
-  #hotEntry(name: string, key: string): Entry | undefined {
+  #hotEntry(name: string, key: string): CacheEntry | undefined {
     const entry = this.#hot.get(name);
     // A key may look like the name of a variant, and clients may look for digests that are the same.
     if (entry === undefined || entry.header.key !== key) {
@@ -110,10 +110,10 @@ export class DiskCache implements TickTask {
     return undefined;
   }
 
-  #read(name: string, hash: string, key: string): Entry | undefined {
+  #read(name: string, hash: string, key: string): CacheEntry | undefined {
     const path = this.pathOf(hash);
     this.foundUseless = false;
-    let entry: Entry | string | undefined;
+    let entry: CacheEntry | string | undefined;
     try {
       entry = readEntry(path, fsPath(path));
       if (typeof entry === 'string') {
@@ -147,7 +147,7 @@ export class DiskCache implements TickTask {
   }
 
   /** Tells the index, some time, that an entry was used. */
-  noteUse(entry: Entry, now: number): void {
+  noteUse(entry: CacheEntry, now: number): void {
     if (now - entry.noted < this.#noteEvery) {
       return;
     }
@@ -219,7 +219,7 @@ export class DiskCache implements TickTask {
    * Writes new times into an entry's file, unless it is another file by now. The backend was asked at a moment of the monotonic clock; what
    * was purged since then stays stale. nginx: ngx_http_file_cache_update_header.
    */
-  updateHeader(entry: Entry, header: EntryHeader, asked: number): void {
+  updateHeader(entry: CacheEntry, header: EntryHeader, asked: number): void {
     const tags = splitTags(header.tags);
     const bytes = encodeHeader(header, entry.tableCrc);
     if (bytes === undefined || bytes.length !== entry.bodyStart || this.purgedSince(header.key, tags, asked) !== 'no') {
@@ -232,7 +232,7 @@ export class DiskCache implements TickTask {
     }
   }
 
-  #writeHeader(entry: Entry, bytes: Buffer, asked: number): void {
+  #writeHeader(entry: CacheEntry, bytes: Buffer, asked: number): void {
     try {
       const fd = openSync(fsPath(entry.path), 'r+');
       try {

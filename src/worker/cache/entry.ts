@@ -29,7 +29,7 @@ interface HeadOf {
 }
 
 /** One version of a cache file, as this process has read it. */
-export class Entry {
+export class CacheEntry {
   readonly header: EntryHeader;
   readonly path: string;
   readonly bodyStart: number;
@@ -100,7 +100,7 @@ function makeHead(header: EntryHeader, kinds: HeaderKinds): UpstreamHead {
 }
 
 /** Reads and checks a cache file. undefined: there is none; a string says what is wrong with it. Other errors are thrown. */
-export function readEntry(path: string, native: string | Buffer): Entry | string | undefined {
+export function readEntry(path: string, native: string | Buffer): CacheEntry | string | undefined {
   let fd: number;
   try {
     // A pipe of that name must not hold the process up.
@@ -119,7 +119,7 @@ export function readEntry(path: string, native: string | Buffer): Entry | string
   }
 }
 
-function readOpened(path: string, fd: number): Entry | string {
+function readOpened(path: string, fd: number): CacheEntry | string {
   const stat = fstatSync(fd);
   let bytes: Buffer = Buffer.allocUnsafeSlow(Math.min(stat.size, FIRST_READ));
   let have = readSync(fd, bytes, 0, bytes.length, 0);
@@ -143,7 +143,7 @@ function readOpened(path: string, fd: number): Entry | string {
     if (tableChecksum(table) !== decoded.tableCrc) {
       return 'has damaged checksums';
     }
-    return new Entry(path, stat, decoded, undefined, table);
+    return new CacheEntry(path, stat, decoded, undefined, table);
   }
   if (have < stat.size) {
     const whole = Buffer.allocUnsafeSlow(stat.size);
@@ -162,7 +162,7 @@ function readOpened(path: string, fd: number): Entry | string {
     }
   }
   if (bodyLength > HOT) {
-    return new Entry(path, stat, decoded, undefined, Buffer.from(table));
+    return new CacheEntry(path, stat, decoded, undefined, Buffer.from(table));
   }
-  return new Entry(path, stat, decoded, body, undefined);
+  return new CacheEntry(path, stat, decoded, body, undefined);
 }

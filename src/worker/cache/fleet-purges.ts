@@ -1,4 +1,4 @@
-import type { Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement } from '../../shared/zone/kind.js';
 import { preciseMs } from '../../shared/zone/monotonic.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { Outbox } from '../fleet/outbox.js';
@@ -20,10 +20,10 @@ export class FleetPurges implements ReplicaZone {
   readonly replicaName: string;
   readonly outbox: Outbox;
   readonly #disk: DiskCache;
-  readonly #known: Statement<[at: number, id: string]>;
-  readonly #put: Statement<never>;
-  readonly #old: Statement<never>;
-  readonly #keys: Statement<string>;
+  readonly #known: PreparedStatement<[at: number, id: string]>;
+  readonly #put: PreparedStatement<never>;
+  readonly #old: PreparedStatement<never>;
+  readonly #keys: PreparedStatement<string>;
 
   constructor(disk: DiskCache, directive: string) {
     const { sql } = disk.index;

@@ -20,7 +20,7 @@ import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
 import { countUse } from './count-use.js';
-import type { Entry } from './entry.js';
+import type { CacheEntry } from './entry.js';
 import { keep, startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
@@ -168,7 +168,7 @@ export class LocationCache implements ResponseCache {
   }
 
   /** The entry that fits the request; a response that varies may have several. */
-  #find(r: Request, use: CacheUse): Entry | undefined {
+  #find(r: Request, use: CacheUse): CacheEntry | undefined {
     const disk = use.disk!;
     use.secondary = false;
     const entry = disk.find(use.key);
@@ -290,7 +290,7 @@ export class LocationCache implements ResponseCache {
   }
 
   /** Sends an entry. Returns DONE. nginx: ngx_http_upstream_cache_send. */
-  serve(u: UpstreamRequest, use: CacheUse, entry: Entry): Result {
+  serve(u: UpstreamRequest, use: CacheUse, entry: CacheEntry): Result {
     const { r } = u;
     const source = entry.body === undefined ? openBody(use.disk!, entry) : bufferSource(entry.body);
     if (source === undefined) {
@@ -479,7 +479,7 @@ const storeReason = (use: CacheUse): string =>
         : use.reason;
 
 /** nginx: NGX_DECLINED where there is no entry. */
-function logLookup(r: Request, entry: Entry | undefined): void {
+function logLookup(r: Request, entry: CacheEntry | undefined): void {
   r.log(DEBUG, `http file cache exists: ${entry === undefined ? DECLINED : 0} e:${entry === undefined ? 0 : 1}`);
   if (entry !== undefined) {
     r.log(DEBUG, `cache file: "${entry.path}"`);

@@ -5,7 +5,7 @@ import { AGAIN, DECLINED, DONE, type Result } from '../task/codes.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { FailureType } from '../upstream/settings/failure.js';
 import type { LocationCache } from './location-cache.js';
-import type { Waiter } from './lock-waiters.js';
+import type { LockWaiter } from './lock-waiters.js';
 import type { CacheSettings } from './settings.js';
 import { type CacheUse, latestUse } from './use.js';
 
@@ -51,7 +51,7 @@ abstract class LockJob implements ZoneJob {
  * A request for an entry that is not there: counted, and perhaps the one that fills it. nginx: ngx_http_file_cache_exists,
  * ngx_http_file_cache_lock.
  */
-export class FillJob extends LockJob implements Waiter {
+export class FillJob extends LockJob implements LockWaiter {
   #counts = false;
   #uses = 0;
 

@@ -9,7 +9,7 @@ interface Locks {
 const POLL_MS = 20;
 
 /** A request that waits for another one to fill an entry. */
-export interface Waiter {
+export interface LockWaiter {
   readonly hash: string;
   /** Monotonic milliseconds at which it waits no longer. */
   readonly deadline: number;
@@ -23,14 +23,14 @@ export interface Waiter {
  */
 export class LockWaiters {
   readonly #index: Locks;
-  readonly #waiting = new Map<string, Waiter[]>();
+  readonly #waiting = new Map<string, LockWaiter[]>();
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(index: Locks) {
     this.#index = index;
   }
 
-  add(waiter: Waiter): void {
+  add(waiter: LockWaiter): void {
     const queue = this.#waiting.get(waiter.hash);
     if (queue === undefined) {
       this.#waiting.set(waiter.hash, [waiter]);

@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql } from '../../shared/zone/kind.js';
 import { preciseMs } from '../../shared/zone/monotonic.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { md5Hex } from '../digest/md5.js';
@@ -41,18 +41,18 @@ export class PurgeMarks {
   /** The latest purge that this process has seen. */
   #seen = 0;
   readonly #sql: Sql;
-  readonly #note: Statement<never>;
-  readonly #newest: Statement<number>;
-  readonly #dropped: Statement<number | null>;
-  readonly #drop: Statement<never>;
-  readonly #latest: Statement<never>;
-  readonly #unknown: Statement<never>;
-  readonly #state: Statement<[latest: number, unknown: number]>;
-  readonly #of: Statement<number>;
-  readonly #prefixes: Statement<[text: string, soft: number]>;
-  readonly #count: Statement<never>;
-  readonly #took: Statement<never>;
-  readonly #counts: Statement<[kind: string, purges: number, entries: number]>;
+  readonly #note: PreparedStatement<never>;
+  readonly #newest: PreparedStatement<number>;
+  readonly #dropped: PreparedStatement<number | null>;
+  readonly #drop: PreparedStatement<never>;
+  readonly #latest: PreparedStatement<never>;
+  readonly #unknown: PreparedStatement<never>;
+  readonly #state: PreparedStatement<[latest: number, unknown: number]>;
+  readonly #of: PreparedStatement<number>;
+  readonly #prefixes: PreparedStatement<[text: string, soft: number]>;
+  readonly #count: PreparedStatement<never>;
+  readonly #took: PreparedStatement<never>;
+  readonly #counts: PreparedStatement<[kind: string, purges: number, entries: number]>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql } from '../../shared/zone/kind.js';
 
 /** The table of tags, and what keeps it to the entries that there are. `room` of an entry is 0 where it has no tags. */
 export const TAG_DDL = `CREATE TABLE IF NOT EXISTS tags (tag TEXT, hash TEXT, PRIMARY KEY (tag, hash)) WITHOUT ROWID;
@@ -9,9 +9,9 @@ export const TAG_DDL = `CREATE TABLE IF NOT EXISTS tags (tag TEXT, hash TEXT, PR
 /** Which entries a tag has. What an entry's own tags are its file says; this is where to look. Operations run inside a transaction. */
 export class TagTable {
   readonly #sql: Sql;
-  readonly #put: Statement<never>;
-  readonly #drop: Statement<never>;
-  readonly #hashes: Statement<string>;
+  readonly #put: PreparedStatement<never>;
+  readonly #drop: PreparedStatement<never>;
+  readonly #hashes: PreparedStatement<string>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

@@ -1,7 +1,7 @@
 import type { Request } from '../http/request/request.js';
 import { type UpstreamRequest, upstreamOf } from '../upstream/exchange/upstream-request.js';
 import type { DiskCache } from './disk-cache.js';
-import type { Entry } from './entry.js';
+import type { CacheEntry } from './entry.js';
 import type { CacheWriter } from './writer.js';
 
 /** What the cache had for a request; empty: it was not asked. nginx: ngx_http_cache_status. */
@@ -20,7 +20,7 @@ export class CacheUse {
   hash = '';
   /** The entry asked for is a variant. */
   secondary = false;
-  entry: Entry | undefined = undefined;
+  entry: CacheEntry | undefined = undefined;
   /** Seconds since 1970, 0 while unknown. */
   validUntil = 0;
   updating = 0;

@@ -1,6 +1,6 @@
 import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergeContext, own } from '../../shared/config/define.js';
+import { type Directive, inherit, type LinkContext, type MergeContext, own, type SettingField } from '../../shared/config/define.js';
 import { mergeErrorPos } from '../../shared/config/errors.js';
 import { bits } from '../../shared/config/slots.js';
 import { cacheDirectives, cacheFields, finishCache, linkCache } from '../cache/directives.js';
@@ -26,7 +26,7 @@ type Row = Directive<CgiSettings, Request>;
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
 /** The defaults of the shared settings, and how inner blocks take them over. */
-export const cgiFields: { readonly [K in keyof CgiSettings]: Field<CgiSettings[K]> } = {
+export const cgiFields: { readonly [K in keyof CgiSettings]: SettingField<CgiSettings[K]> } = {
   ...upstreamFields,
   ...cacheFields,
   pass: own<BackendPass | undefined>(undefined),

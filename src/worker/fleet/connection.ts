@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as IoRedisPackage from 'ioredis';
 import { setTimer } from '../../shared/time/timer.js';
-import type { StoreServer, StoreSettings, StoreTls } from './settings.js';
+import type { SharedStoreSettings, StoreServer, StoreTls } from './settings.js';
 
 /** What a command is given. Numbers are written in decimals. */
 export type StoreArgument = string | number | Buffer;
@@ -43,7 +43,7 @@ function load(): typeof IoRedisPackage {
 }
 
 /** Connects to a store; `purpose` is in the name that the store shows of the connection. */
-export function connectStore(settings: StoreSettings, purpose: string, events: ConnectionEvents): StoreConnection {
+export function connectStore(settings: SharedStoreSettings, purpose: string, events: ConnectionEvents): StoreConnection {
   const { Command } = load();
   const client = settings.cluster ? openCluster(settings, purpose) : openSingle(settings, purpose);
   let failure: Error | undefined;
@@ -76,7 +76,7 @@ export function connectStore(settings: StoreSettings, purpose: string, events: C
   };
 }
 
-function openSingle(settings: StoreSettings, purpose: string): Client {
+function openSingle(settings: SharedStoreSettings, purpose: string): Client {
   const { Redis } = load();
   const { servers, sentinel, database } = settings;
   const common = { ...optionsOf(settings, purpose), db: database, retryStrategy: () => RETRY_MS, enableOfflineQueue: false };
@@ -93,7 +93,7 @@ function openSingle(settings: StoreSettings, purpose: string): Client {
   });
 }
 
-function openCluster(settings: StoreSettings, purpose: string): Client {
+function openCluster(settings: SharedStoreSettings, purpose: string): Client {
   const { Cluster } = load();
   return new Cluster(settings.servers.map(addressOf) as { host: string; port: number }[], {
     redisOptions: optionsOf(settings, purpose),
@@ -108,7 +108,7 @@ function openCluster(settings: StoreSettings, purpose: string): Client {
   });
 }
 
-function optionsOf({ user, password, tls, node }: StoreSettings, purpose: string): Options {
+function optionsOf({ user, password, tls, node }: SharedStoreSettings, purpose: string): Options {
   return {
     connectTimeout: CONNECT_MS,
     protocol: 2,

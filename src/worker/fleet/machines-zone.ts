@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../shared/zone/patience.js';
 
 export const MACHINES_ZONE = ' fleet machines';
@@ -52,9 +52,9 @@ export function machineOf(text: string): MachineReport | undefined {
 /** The machines of a fleet, as this one has heard of them. */
 export class MachinesZone {
   readonly #sql: Sql;
-  readonly #put: Statement<never>;
-  readonly #drop: Statement<never>;
-  readonly #all: Statement<[node: string, seenAt: number, text: string]>;
+  readonly #put: PreparedStatement<never>;
+  readonly #drop: PreparedStatement<never>;
+  readonly #all: PreparedStatement<[node: string, seenAt: number, text: string]>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql } from '../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../shared/zone/patience.js';
 
 /** The table of an {@link Outbox}, which triggers of the zone's own tables fill. `refill`: the store is only to have again what it lost. */
@@ -9,19 +9,19 @@ export const OUTBOX_DDL = `CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMAR
 export const noteKey = (row: 'new' | 'old'): string => `INSERT OR REPLACE INTO outbox (key) VALUES (${row}.key);`;
 
 /** A key that waits to be sent; `refill` is 1 where the store is only to have again what it lost. */
-export type Waiting = readonly [seq: number, key: string, refill: number];
+export type WaitingKey = readonly [seq: number, key: string, refill: number];
 
 /** The keys of a zone whose changes the fleet does not know yet. They stand in the zone's file, with the changes themselves. */
 export class Outbox {
   readonly #sql: Sql;
-  readonly #first: Statement<Waiting>;
-  readonly #has: Statement<number>;
-  readonly #sent: Statement<never>;
-  readonly #forget: Statement<never>;
-  readonly #note: Statement<never>;
-  readonly #refill: Statement<never>;
-  readonly #epoch: Statement<string>;
-  readonly #setEpoch: Statement<never>;
+  readonly #first: PreparedStatement<WaitingKey>;
+  readonly #has: PreparedStatement<number>;
+  readonly #sent: PreparedStatement<never>;
+  readonly #forget: PreparedStatement<never>;
+  readonly #note: PreparedStatement<never>;
+  readonly #refill: PreparedStatement<never>;
+  readonly #epoch: PreparedStatement<string>;
+  readonly #setEpoch: PreparedStatement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -36,7 +36,7 @@ export class Outbox {
   }
 
   /** The keys that wait longest. */
-  first(most: number): readonly Waiting[] {
+  first(most: number): readonly WaitingKey[] {
     return this.#sql.read(() => this.#first.all(most)) ?? [];
   }
 

@@ -13,7 +13,7 @@ export interface StoreTls {
 }
 
 /** A `shared_store` block. */
-export interface StoreSettings {
+export interface SharedStoreSettings {
   readonly name: string;
   readonly servers: readonly StoreServer[];
   /** The name of the master that the servers, which are Sentinels, watch over; undefined where they are no Sentinels. */
@@ -36,7 +36,7 @@ export interface StoreSettings {
   readonly node: string;
 }
 
-/** What a zone says for {@link StoreSettings}: it is the fleet's, and what it keeps in the store is secret. */
+/** What a zone says for {@link SharedStoreSettings}: it is the fleet's, and what it keeps in the store is secret. */
 export interface SealedZone {
   readonly sync: boolean;
   readonly sealed: true;

@@ -6,7 +6,7 @@ import { STORE } from '../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../shared/zone/meters.js';
 import { connectStore, type StoreArgument, type StoreConnection } from './connection.js';
 import type { StoreScript } from './script.js';
-import type { StoreSettings } from './settings.js';
+import type { SharedStoreSettings } from './settings.js';
 import { storeKey } from './store-key.js';
 
 /** Who asks the store, and is told. */
@@ -65,7 +65,7 @@ class Call {
  * full or that became a replica still answers.
  */
 export class SharedStore {
-  readonly settings: StoreSettings;
+  readonly settings: SharedStoreSettings;
   /** What keys of the store begin with. */
   readonly prefix: string;
   /** What other rooms keep for the whole process, by keys of their own. */
@@ -94,7 +94,7 @@ export class SharedStore {
   readonly #watchers: StoreWatcher[] = [];
 
   /** `quiet`: another process of the machine tells of loss and return. */
-  constructor(settings: StoreSettings, log: Logger, meter: Meter, quiet: boolean) {
+  constructor(settings: SharedStoreSettings, log: Logger, meter: Meter, quiet: boolean) {
     this.settings = settings;
     this.prefix = `sluice:${settings.name}:`;
     this.#log = log;

@@ -1,12 +1,12 @@
 import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
-import type { Session } from '../stream/session/session.js';
+import type { StreamSession } from '../stream/session/session.js';
 import { dump } from './dump.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { jsVariableNames } from './script-variables.js';
 
 /** What a function can do with its session. */
 export interface ContentActions {
-  readonly subject: Session;
+  readonly subject: StreamSession;
   log(level: Level, message: string): void;
   read(length: unknown): Promise<Buffer | null>;
   readLine(most: unknown): Promise<string | null>;

@@ -1,6 +1,6 @@
 import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, own } from '../../shared/config/define.js';
+import { type Directive, inherit, type LinkContext, own, type SettingField } from '../../shared/config/define.js';
 import type { Pos } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
@@ -42,13 +42,13 @@ export interface ScriptSettings extends FetchSettings {
 }
 
 /** What an inner block has comes behind what the outer ones have. */
-const appended = <T>(): Field<readonly T[]> => ({
+const appended = <T>(): SettingField<readonly T[]> => ({
   initial: [],
   merge: (parent, child) => (child === undefined ? parent : [...parent, ...child]),
 });
 
 /** The defaults of {@link ScriptSettings}. nginx: ngx_js_merge_conf. */
-export const scriptFields: { readonly [K in keyof ScriptSettings]: Field<ScriptSettings[K]> } = {
+export const scriptFields: { readonly [K in keyof ScriptSettings]: SettingField<ScriptSettings[K]> } = {
   imports: appended<Import>(),
   folders: appended<string>(),
   preloads: appended<Preload>(),

@@ -11,7 +11,7 @@ import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
 import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
 import { answerOf, CHUNKED_FACTOR, type FetchAnswer, faultError } from './fetch-answer.js';
-import { type HeaderLine, headerLines } from './fetch-headers.js';
+import { type FetchHeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
 import type { FetchConnection } from './fetch-pool.js';
 import type { FetchPlace, FetchProxy } from './fetch-settings.js';
@@ -404,7 +404,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 const OWN = new Set([...CONNECTION_FIELDS, 'content-length', 'expect', 'host', 'http2-settings', 'te', 'trailer', 'user-agent']);
 
 /** The first value of a header: there is one line of it. */
-function first(lines: readonly HeaderLine[], name: string): string | undefined {
+function first(lines: readonly FetchHeaderLine[], name: string): string | undefined {
   const value = lines.find(({ lower }) => lower === name)?.value;
   return value === undefined ? undefined : bytesOf(value);
 }

@@ -3,7 +3,7 @@ import { currentTask } from './task.js';
 import { givenText } from './text.js';
 
 /** One line of a {@link FetchHeaders}. */
-export interface HeaderLine {
+export interface FetchHeaderLine {
   readonly name: string;
   readonly lower: string;
   value: string;
@@ -13,13 +13,13 @@ export interface HeaderLine {
 interface Group {
   readonly name: string;
   value: string;
-  readonly lines: HeaderLine[];
+  readonly lines: FetchHeaderLine[];
 }
 
 /** Each change costs as much as the lines that it changes, however many there are. */
 interface State {
   /** All lines as they were added. */
-  readonly entries: Set<HeaderLine>;
+  readonly entries: Set<FetchHeaderLine>;
   /** The lines by their name in lower case. */
   readonly groups: Map<string, Group>;
   fixed: boolean;
@@ -138,7 +138,7 @@ export class FetchHeaders {
 }
 
 /** Headers in the order in which they were added, each with its own line. */
-export const headerLines = (headers: FetchHeaders): readonly HeaderLine[] => [...stateOf(headers).entries];
+export const headerLines = (headers: FetchHeaders): readonly FetchHeaderLine[] => [...stateOf(headers).entries];
 
 /** Nothing changes any more: they came with a response. */
 export function fixHeaders(headers: FetchHeaders): void {

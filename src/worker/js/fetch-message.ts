@@ -288,7 +288,7 @@ export function responseOf(body: unknown, given: unknown): FetchResponse {
 }
 
 /** A response that came over the network, and from where. */
-export interface Received extends FetchAnswer {
+export interface ReceivedAnswer extends FetchAnswer {
   readonly url: string;
 }
 
@@ -297,10 +297,10 @@ export interface Received extends FetchAnswer {
  * nginx: ngx_js_response_t.
  */
 export class FetchResponse {
-  readonly #received: Received;
+  readonly #received: ReceivedAnswer;
   readonly #body: Body;
 
-  constructor(received: Received, fixed = true) {
+  constructor(received: ReceivedAnswer, fixed = true) {
     // It is a Response to whoever asks, without the stream that Node's constructor makes.
     joinWeb(FetchResponse, () => Response);
     if (fixed) {

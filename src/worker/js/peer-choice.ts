@@ -10,7 +10,7 @@ import type { ScriptFunction } from './scripts.js';
 import { bytesOf, integer } from './text.js';
 
 /** Calls a function of a script's with the request or session and what it may choose among. undefined: it has failed, as the log says. */
-export type CallBalancer = (r: ClientTask, run: ScriptFunction, choice: PeerChoice, name: string) => unknown;
+export type CallBalancer = (r: ClientTask, run: ScriptFunction, choice: ScriptPeerChoice, name: string) => unknown;
 
 /** Addresses that are remembered with what is known of them. */
 const MOST_OUTSIDE = 1024;
@@ -78,7 +78,7 @@ class ScriptPicker implements Picker {
   readonly balancer: ScriptBalancer;
   readonly #inner: Picker;
   readonly #r: ClientTask;
-  readonly #choice: PeerChoice;
+  readonly #choice: ScriptPeerChoice;
   #tries: number;
   /** What `proxy_next_upstream_tries` leaves. */
   #limit = MOST_TRIES;
@@ -90,7 +90,7 @@ class ScriptPicker implements Picker {
     this.#r = r;
     this.groupName = inner.groupName;
     this.#tries = inner.tries;
-    this.#choice = new PeerChoice(this);
+    this.#choice = new ScriptPeerChoice(this);
   }
 
   get tries(): number {
@@ -195,7 +195,7 @@ class ScriptPicker implements Picker {
 }
 
 /** What a function chooses among. */
-export class PeerChoice {
+export class ScriptPeerChoice {
   readonly #picker: ScriptPicker;
 
   constructor(picker: ScriptPicker) {

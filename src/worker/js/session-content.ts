@@ -1,6 +1,6 @@
 import { INFO } from '../../shared/log/level.js';
 import { EMPTY } from '../bytes/empty.js';
-import type { Session, SessionReader } from '../stream/session/session.js';
+import type { SessionReader, StreamSession } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../stream/session/status.js';
 import { lastingSlot } from '../task/client-task.js';
@@ -62,7 +62,7 @@ export class SessionContent extends SessionOwner implements SessionOutput, Conte
   /** The function is over, and what it wrote is on its way. */
   #over = false;
 
-  constructor(s: Session, timeout: number) {
+  constructor(s: StreamSession, timeout: number) {
     super(s);
     this.#timeout = timeout;
     this.#object = new ContentObject(this);
@@ -374,7 +374,7 @@ export class SessionContent extends SessionOwner implements SessionOutput, Conte
 }
 
 const CONTENT = lastingSlot<SessionContent>();
-const contentOf = (s: Session): SessionContent => CONTENT.get(s)!;
+const contentOf = (s: StreamSession): SessionContent => CONTENT.get(s)!;
 
 /** Tells each session's function of its client. */
 const reader: SessionReader = {

@@ -1,7 +1,7 @@
 // Over 400 lines: what scripts do with a session, and the object that they do it with.
 import { ownValue } from '../../shared/collection/own-value.js';
 import { ERROR, INFO, WARN } from '../../shared/log/level.js';
-import type { Session } from '../stream/session/session.js';
+import type { StreamSession } from '../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../stream/session/session-filter.js';
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
 import { lastingSlot } from '../task/client-task.js';
@@ -41,7 +41,7 @@ const LOWEST = -6;
 const states = lastingSlot<SessionScripts>();
 
 /** What scripts do with a session. */
-export function sessionScripts(s: Session): SessionScripts {
+export function sessionScripts(s: StreamSession): SessionScripts {
   let scripts = states.get(s);
   if (scripts === undefined) {
     scripts = new SessionScripts(s);
@@ -62,7 +62,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   #inProgress = false;
   /** What the phase goes on with. */
   #status: Result = FAILED;
-  /** The phase has returned, and waits for {@link Session.resume}. */
+  /** The phase has returned, and waits for {@link StreamSession.resume}. */
   #suspended = false;
   #broken = false;
   /** Bytes are being filtered. */
@@ -75,7 +75,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   #direction: boolean | undefined = undefined;
   returnValue: unknown = undefined;
 
-  constructor(s: Session) {
+  constructor(s: StreamSession) {
     super(s);
     this.#object = new SessionObject(this);
     s.onFinish(() => this.#cancel());

@@ -1,5 +1,5 @@
 import type { Level } from '../../shared/log/level.js';
-import type { Session } from '../stream/session/session.js';
+import type { StreamSession } from '../stream/session/session.js';
 import type { FetchScope } from './fetch-settings.js';
 import { placeOf } from './script-place.js';
 import type { TaskOwner } from './task.js';
@@ -8,9 +8,9 @@ import { bytesOf } from './text.js';
 /** What has tasks for a session. */
 export abstract class SessionOwner implements TaskOwner {
   readonly njs = true;
-  readonly subject: Session;
+  readonly subject: StreamSession;
 
-  constructor(s: Session) {
+  constructor(s: StreamSession) {
     this.subject = s;
   }
 

@@ -2,7 +2,7 @@
 import { replaceStateFile } from '../../shared/files/state-file.js';
 import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
-import type { Sql, Statement, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { crc32 } from '../digest/crc32.js';
@@ -67,19 +67,19 @@ export class SharedDict {
   readonly #sql: Sql;
   readonly #data: DictData;
   readonly #room: number;
-  readonly #get: Statement<[Value, number | null]>;
-  readonly #put: Statement<never>;
-  readonly #delete: Statement<never>;
-  readonly #clear: Statement<never>;
-  readonly #expire: Statement<never>;
-  readonly #used: Statement<number>;
-  readonly #count: Statement<number>;
-  readonly #all: Statement<[string, Value, number | null]>;
-  readonly #isLoaded: Statement<number>;
-  readonly #setLoaded: Statement<never>;
+  readonly #get: PreparedStatement<[Value, number | null]>;
+  readonly #put: PreparedStatement<never>;
+  readonly #delete: PreparedStatement<never>;
+  readonly #clear: PreparedStatement<never>;
+  readonly #expire: PreparedStatement<never>;
+  readonly #used: PreparedStatement<number>;
+  readonly #count: PreparedStatement<number>;
+  readonly #all: PreparedStatement<[string, Value, number | null]>;
+  readonly #isLoaded: PreparedStatement<number>;
+  readonly #setLoaded: PreparedStatement<never>;
   #saving: NodeJS.Timeout | undefined = undefined;
   #report: (message: string) => void = () => undefined;
-  readonly #oldest: Statement<[number, string]>;
+  readonly #oldest: PreparedStatement<[number, string]>;
 
   constructor(sql: Sql, name: string, bytes: number, data: DictData) {
     this.#outbox = data.sync ? new Outbox(sql) : undefined;

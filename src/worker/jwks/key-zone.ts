@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
 
 /** The zone that the workers keep sets of keys in, and its size in bytes. */
 export const KEY_ZONE = 'sluice_jwt_key_urls';
@@ -17,9 +17,9 @@ export interface KeptSet {
 /** The last good sets of keys, for workers that start while a provider is down. */
 export class KeyZone {
   readonly #sql: Sql;
-  readonly #find: Statement<[body: unknown, at: unknown]>;
-  readonly #keep: Statement<never>;
-  readonly #drop: Statement<never>;
+  readonly #find: PreparedStatement<[body: unknown, at: unknown]>;
+  readonly #keep: PreparedStatement<never>;
+  readonly #drop: PreparedStatement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

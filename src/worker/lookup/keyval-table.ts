@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql } from '../../shared/zone/kind.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 import { noteKey, OUTBOX_DDL, Outbox } from '../fleet/outbox.js';
 import { isNetwork, type KeyvalRecord, type KeyvalType } from './keyval-index.js';
@@ -66,15 +66,15 @@ export class KeyvalTable implements KeyvalChanges {
   readonly outbox: Outbox | undefined;
   readonly #type: KeyvalType;
   readonly #capacity: number;
-  readonly #readVersion: Statement<number>;
-  readonly #readMeta: Statement<MetaRow>;
-  readonly #writeMeta: Statement<never>;
-  readonly #one: Statement<[value: string | null, expires: number | null, cost: number]>;
-  readonly #put: Statement<never>;
-  readonly #dropRemoved: Statement<never>;
-  readonly #dropAll: Statement<never>;
-  readonly #since: Statement<KeyvalRow>;
-  readonly #expired: Statement<string>;
+  readonly #readVersion: PreparedStatement<number>;
+  readonly #readMeta: PreparedStatement<MetaRow>;
+  readonly #writeMeta: PreparedStatement<never>;
+  readonly #one: PreparedStatement<[value: string | null, expires: number | null, cost: number]>;
+  readonly #put: PreparedStatement<never>;
+  readonly #dropRemoved: PreparedStatement<never>;
+  readonly #dropAll: PreparedStatement<never>;
+  readonly #since: PreparedStatement<KeyvalRow>;
+  readonly #expired: PreparedStatement<string>;
 
   constructor(sql: Sql, bytes: number, type: KeyvalType, sync: boolean) {
     this.outbox = sync ? new Outbox(sql) : undefined;

@@ -3,7 +3,7 @@ import { Lru } from '../../shared/collection/lru.js';
 import { isSlow, quickCrypt } from './quick-crypt.js';
 
 /** The outcome of a check; 'failed' when hashing broke off, which is no statement about the password. */
-export type Verdict = 'match' | 'mismatch' | 'failed';
+export type PasswordVerdict = 'match' | 'mismatch' | 'failed';
 
 /** Hashes off the event loop; see HashPool. */
 export interface Hasher {
@@ -25,7 +25,7 @@ export class PasswordVerifier {
   readonly #key = randomBytes(32);
   /** When each remembered pair is forgotten. */
   readonly #memo = new Lru<number>(memoSize);
-  readonly #open = new Map<string, ((verdict: Verdict) => void)[]>();
+  readonly #open = new Map<string, ((verdict: PasswordVerdict) => void)[]>();
 
   /** `now` is a clock in milliseconds that never goes back. */
   constructor(hasher: Hasher, now: () => number = () => performance.now()) {
@@ -34,7 +34,7 @@ export class PasswordVerifier {
   }
 
   /** Returns the verdict, or undefined when `callback` will get it later. Password and hash are latin1. */
-  verify(password: string, stored: string, callback: (verdict: Verdict) => void): Verdict | undefined {
+  verify(password: string, stored: string, callback: (verdict: PasswordVerdict) => void): PasswordVerdict | undefined {
     if (!isSlow(stored)) {
       return equal(quickCrypt(password, stored), stored) ? 'match' : 'mismatch';
     }

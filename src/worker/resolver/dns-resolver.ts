@@ -8,7 +8,7 @@ import { lowerAscii } from '../text/ascii-case.js';
 import { type DnsAnswer, type DnsRecords, encodeQuery, parseAnswer, readName, readRecords, TYPE } from './message.js';
 import { NameServer } from './name-server.js';
 import { Names } from './names.js';
-import { Node, type Waiter } from './node.js';
+import { NameNode, type NameWaiter } from './node.js';
 import {
   askedName,
   RESOLVE,
@@ -64,12 +64,12 @@ export class DnsResolver implements Resolver {
   }
 
   #ask(nodes: Names, name: string, timeoutMs: number, done: (result: ResolvedName) => void): () => void {
-    const waiter: Waiter = { done, node: undefined, recursion: 0, timer: undefined };
+    const waiter: NameWaiter = { done, node: undefined, recursion: 0, timer: undefined };
     this.#find(nodes, name, [waiter], timeoutMs);
     return () => this.#drop(waiter);
   }
 
-  #drop(waiter: Waiter): void {
+  #drop(waiter: NameWaiter): void {
     clearTimeout(waiter.timer);
     waiter.timer = undefined;
     const { node } = waiter;
@@ -81,7 +81,7 @@ export class DnsResolver implements Resolver {
   }
 
   /** Answers from memory, waits for a question under way, or asks. nginx: ngx_resolve_name_locked. */
-  #find(nodes: Names, name: string, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+  #find(nodes: Names, name: string, waiters: readonly NameWaiter[], timeoutMs: number | undefined): void {
     let node = nodes.get(name);
     if (node !== undefined && node.validUntil >= nowSeconds()) {
       nodes.use(node, nowSeconds());
@@ -109,7 +109,7 @@ export class DnsResolver implements Resolver {
     }
   }
 
-  #answerFrom(nodes: Names, node: Node, waiters: readonly Waiter[], timeoutMs: number | undefined): void {
+  #answerFrom(nodes: Names, node: NameNode, waiters: readonly NameWaiter[], timeoutMs: number | undefined): void {
     if (node.cname === undefined) {
       for (const waiter of waiters) {
         this.#tell(waiter, node.result(true));
@@ -126,21 +126,21 @@ export class DnsResolver implements Resolver {
     }
   }
 
-  #tell(waiter: Waiter, result: ResolvedName): void {
+  #tell(waiter: NameWaiter, result: ResolvedName): void {
     this.#drop(waiter);
     waiter.done(result);
   }
 
-  #timedOut(waiter: Waiter): void {
+  #timedOut(waiter: NameWaiter): void {
     waiter.timer = undefined;
     this.#tell(waiter, failure(RESOLVE.TIMED_OUT));
   }
 
   /** Makes a node and sends its questions. Returns undefined for a name that cannot be. */
-  #begin(nodes: Names, name: string): Node | undefined {
+  #begin(nodes: Names, name: string): NameNode | undefined {
     const service = nodes === this.#services;
     const { ipv4, ipv6 } = this.#spec;
-    const node = new Node(name, service || !ipv4 ? [] : undefined, service || !ipv6 ? [] : undefined);
+    const node = new NameNode(name, service || !ipv4 ? [] : undefined, service || !ipv6 ? [] : undefined);
     if (service) {
       node.query = encodeQuery(randomInt(65536), name, TYPE.SRV);
     } else {
@@ -162,7 +162,7 @@ export class DnsResolver implements Resolver {
     return node;
   }
 
-  #send(node: Node, service: boolean): void {
+  #send(node: NameNode, service: boolean): void {
     const server = this.#servers[node.server]!;
     if (node.query !== undefined && (service || node.addresses === undefined)) {
       if (node.tcp) {
@@ -181,7 +181,7 @@ export class DnsResolver implements Resolver {
   }
 
   // nginx: ngx_resolver_resend.
-  #resend(nodes: Names, node: Node): void {
+  #resend(nodes: Names, node: NameNode): void {
     if (node.waiting.size === 0) {
       nodes.forget(node);
       return;
@@ -212,7 +212,7 @@ export class DnsResolver implements Resolver {
   }
 
   /** The node that an answer is for; undefined, with a log line, when nobody asked for it. */
-  #nodeOf(nodes: Names, answer: DnsAnswer): Node | undefined {
+  #nodeOf(nodes: Names, answer: DnsAnswer): NameNode | undefined {
     const node = nodes.get(answer.name);
     const six = answer.type === TYPE.AAAA;
     const asked = node === undefined ? undefined : six ? node.query6 : node.query;
@@ -232,7 +232,7 @@ export class DnsResolver implements Resolver {
     return answer.truncated ? undefined : node;
   }
 
-  #askTcp(nodes: Names, node: Node, six: boolean): void {
+  #askTcp(nodes: Names, node: NameNode, six: boolean): void {
     if (six ? node.tcp6 : node.tcp) {
       return;
     }
@@ -324,7 +324,7 @@ export class DnsResolver implements Resolver {
   }
 
   /** The records of an answer that a name waits for; undefined, with a log line, when they cannot be read. */
-  #records(node: Node, answer: DnsAnswer): DnsRecords | undefined {
+  #records(node: NameNode, answer: DnsAnswer): DnsRecords | undefined {
     const records = readRecords(answer, (type) => this.#log.log(ERROR, `unexpected RR type ${type} in DNS response`));
     if (typeof records === 'string') {
       this.#log.log(ERROR, records);
@@ -334,7 +334,7 @@ export class DnsResolver implements Resolver {
     return records;
   }
 
-  #settle(nodes: Names, node: Node): readonly Waiter[] {
+  #settle(nodes: Names, node: NameNode): readonly NameWaiter[] {
     clearTimeout(node.resend);
     node.resend = undefined;
     node.query = undefined;
@@ -346,7 +346,7 @@ export class DnsResolver implements Resolver {
     return node.release();
   }
 
-  #export(nodes: Names, node: Node): void {
+  #export(nodes: Names, node: NameNode): void {
     const waiters = this.#settle(nodes, node);
     for (const waiter of waiters) {
       this.#tell(waiter, node.result(false));
@@ -354,7 +354,7 @@ export class DnsResolver implements Resolver {
   }
 
   /** Goes on with the name that an answer's last CNAME record points at. */
-  #follow(nodes: Names, node: Node, bytes: Buffer, at: number): void {
+  #follow(nodes: Names, node: NameNode, bytes: Buffer, at: number): void {
     const alias = readName(bytes, at);
     if (typeof alias === 'string') {
       this.#log.log(ERROR, alias);
@@ -374,7 +374,7 @@ export class DnsResolver implements Resolver {
     }
   }
 
-  #fail(nodes: Names, node: Node, code: number): void {
+  #fail(nodes: Names, node: NameNode, code: number): void {
     nodes.forget(node);
     for (const waiter of node.release()) {
       this.#tell(waiter, failure(code, (this.#spec.valid || RETRY) * 1000));

@@ -1,4 +1,4 @@
-import type { Node } from './node.js';
+import type { NameNode } from './node.js';
 
 /** Seconds that an answer is kept after its last use. nginx: r->expire. */
 const KEEP = 30;
@@ -9,34 +9,34 @@ const MAX_SEARCH = 100;
 
 /** The names that a resolver knows or asks for. nginx: name_rbtree with name_resend_queue and name_expire_queue. */
 export class Names {
-  readonly #nodes = new Map<string, Node>();
-  readonly #asked = new Set<Node>();
+  readonly #nodes = new Map<string, NameNode>();
+  readonly #asked = new Set<NameNode>();
   /** Names with an answer, in the order of their last use, so that those to be forgotten stand in front. */
-  readonly #answered = new Set<Node>();
+  readonly #answered = new Set<NameNode>();
 
   get size(): number {
     return this.#nodes.size;
   }
 
-  get(name: string): Node | undefined {
+  get(name: string): NameNode | undefined {
     return this.#nodes.get(name);
   }
 
   /** Takes a name in that is being asked for. */
-  ask(node: Node): void {
+  ask(node: NameNode): void {
     this.#nodes.set(node.name, node);
     this.#asked.add(node);
   }
 
   /** An answer has come or was used again. `now` in seconds. */
-  use(node: Node, now: number): void {
+  use(node: NameNode, now: number): void {
     node.keepUntil = now + KEEP;
     this.#asked.delete(node);
     this.#answered.delete(node);
     this.#answered.add(node);
   }
 
-  forget(node: Node): void {
+  forget(node: NameNode): void {
     clearTimeout(node.resend);
     if (this.#nodes.get(node.name) === node) {
       this.#nodes.delete(node.name);
@@ -57,7 +57,7 @@ export class Names {
   }
 
   /** The name that was asked for with this number. */
-  askedAs(id: number): Node | undefined {
+  askedAs(id: number): NameNode | undefined {
     let left = MAX_SEARCH;
     for (const node of this.#asked) {
       if (left-- === 0) {

@@ -2,16 +2,16 @@ import type { DnsRecord } from './message.js';
 import { RESOLVE, type ResolvedName } from './resolver.js';
 
 /** Somebody who waits for a name. */
-export interface Waiter {
+export interface NameWaiter {
   readonly done: (result: ResolvedName) => void;
-  node: Node | undefined;
+  node: NameNode | undefined;
   /** How many names have been followed. */
   recursion: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /** What is known of a name, or asked. nginx: ngx_resolver_node_t. */
-export class Node {
+export class NameNode {
   readonly name: string;
   /** undefined: the answer has not come. */
   addresses: readonly string[] | undefined;
@@ -31,7 +31,7 @@ export class Node {
   keepUntil = 0;
   server = 0;
   resend: NodeJS.Timeout | undefined = undefined;
-  readonly waiting = new Set<Waiter>();
+  readonly waiting = new Set<NameWaiter>();
 
   constructor(name: string, addresses: readonly string[] | undefined, addresses6: readonly string[] | undefined) {
     this.name = name;
@@ -66,7 +66,7 @@ export class Node {
   }
 
   /** Empties the list of clients that wait for this name, and returns them. */
-  release(): readonly Waiter[] {
+  release(): readonly NameWaiter[] {
     const waiters = [...this.waiting];
     this.waiting.clear();
     for (const waiter of waiters) {

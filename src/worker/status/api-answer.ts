@@ -1,4 +1,4 @@
-import { type Endpoint, endpoints } from './api.js';
+import { type ApiEndpoint, endpoints } from './api.js';
 import { answerKeyvals } from './api-keyvals.js';
 import { type Answer, ApiRefusal, fail, type Question } from './api-question.js';
 import { answerServers } from './api-servers.js';
@@ -102,7 +102,7 @@ function listOf({ http }: StatusSource, path: string): string[] | undefined {
   return names.size === 0 ? undefined : [...names];
 }
 
-function read(source: StatusSource, { one, all, missing, list }: Endpoint, item: string | undefined, { fields }: Question): Answer {
+function read(source: StatusSource, { one, all, missing, list }: ApiEndpoint, item: string | undefined, { fields }: Question): Answer {
   const wanted = fields === undefined ? undefined : fields.split(',').filter((name) => name !== '');
   if (one !== undefined) {
     return { status: 200, body: only(one(source), wanted) };

@@ -40,7 +40,7 @@ import { groupName, groupObject, takeGroups } from './upstreams.js';
 import { allTlsObject, locationObject, serverObject, streamServerObject } from './zones.js';
 
 /** What stands at a path of the API. */
-export interface Endpoint {
+export interface ApiEndpoint {
   /** One object. */
   readonly one?: (source: StatusSource) => object;
   /** Objects by name; what the error says when there is none of a name. */
@@ -140,7 +140,7 @@ const total = (source: StatusSource, kind: MeterKind): Float64Array =>
   (metersOf(source).read(kind).get('') ?? emptyReading(kind, '')).values;
 
 /** The endpoints of the API below its version, by their paths. NGINX Plus: ngx_http_api_module. */
-export const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+export const endpoints: ReadonlyMap<string, ApiEndpoint> = new Map<string, ApiEndpoint>([
   ['nginx', { one: nginxObject }],
   [
     'processes',

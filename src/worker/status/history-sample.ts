@@ -10,7 +10,7 @@ import {
   peerKind,
   reasonKind,
   serverKind,
-  TLS,
+  TLS_METER,
   tlsKind,
   ZONE,
 } from '../../shared/zone/meter-kinds.js';
@@ -90,7 +90,7 @@ export function takeTotals(source: StatusSource): Sample {
       v.subarray(0, CACHE.bytes).reduce((sum, n) => sum + n, 0),
     ]),
     limits: { ...rows(limitReqKind, limits), ...rows(limitConnKind, limits) },
-    tls: [tls?.[TLS.handshakes] ?? 0, tls?.[TLS.failed] ?? 0],
+    tls: [tls?.[TLS_METER.handshakes] ?? 0, tls?.[TLS_METER.failed] ?? 0],
     reasons: rows(reasonKind, (v) => [v[0]!]),
   };
 }

@@ -1,4 +1,4 @@
-import { groupKind, PEER, PLUS_BOUNDS, TLS } from '../../shared/zone/meter-kinds.js';
+import { groupKind, PEER, PLUS_BOUNDS, TLS_METER } from '../../shared/zone/meter-kinds.js';
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import { meterName, type UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
@@ -94,7 +94,7 @@ const mean = (values: Float64Array, name: string, sum: number, count: number): o
 function peerBeginning(counted: CountedPeer): object {
   const { id, peer, backup, state, reading } = counted;
   const { values } = reading;
-  const tls = peer.meter !== null && values[PEER.tls + TLS.handshakes]! + values[PEER.tls + TLS.failed]! > 0;
+  const tls = peer.meter !== null && values[PEER.tls + TLS_METER.handshakes]! + values[PEER.tls + TLS_METER.failed]! > 0;
   return {
     id,
     server: utf8(peer.name),

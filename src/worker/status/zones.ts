@@ -1,5 +1,5 @@
 import type { Codes } from '../../shared/zone/meter-codes.js';
-import { TLS, ZONE } from '../../shared/zone/meter-kinds.js';
+import { TLS_METER, ZONE } from '../../shared/zone/meter-kinds.js';
 import type { Reading } from '../../shared/zone/meters.js';
 
 /** Responses by class and status, in NGINX Plus's form; the classes begin at a place of the row. */
@@ -16,19 +16,19 @@ export function responsesObject(values: Float64Array, class1: number, codes: Cod
 export function tlsObject(values: Float64Array, at: number, side: 'client' | 'upstream'): object {
   const n = (place: number): number => values[at + place]!;
   return {
-    handshakes: n(TLS.handshakes),
-    handshakes_failed: n(TLS.failed),
-    session_reuses: n(TLS.reuses),
-    no_common_protocol: n(TLS.noCommonProtocol),
-    ...(side === 'client' ? { no_common_cipher: n(TLS.noCommonCipher) } : {}),
-    handshake_timeout: n(TLS.timeout),
-    peer_rejected_cert: n(TLS.rejected),
+    handshakes: n(TLS_METER.handshakes),
+    handshakes_failed: n(TLS_METER.failed),
+    session_reuses: n(TLS_METER.reuses),
+    no_common_protocol: n(TLS_METER.noCommonProtocol),
+    ...(side === 'client' ? { no_common_cipher: n(TLS_METER.noCommonCipher) } : {}),
+    handshake_timeout: n(TLS_METER.timeout),
+    peer_rejected_cert: n(TLS_METER.rejected),
     verify_failures: {
-      ...(side === 'client' ? { no_cert: n(TLS.noCert) } : {}),
-      expired_cert: n(TLS.expiredCert),
-      revoked_cert: n(TLS.revokedCert),
-      ...(side === 'upstream' ? { hostname_mismatch: n(TLS.hostnameMismatch) } : {}),
-      other: n(TLS.otherCert),
+      ...(side === 'client' ? { no_cert: n(TLS_METER.noCert) } : {}),
+      expired_cert: n(TLS_METER.expiredCert),
+      revoked_cert: n(TLS_METER.revokedCert),
+      ...(side === 'upstream' ? { hostname_mismatch: n(TLS_METER.hostnameMismatch) } : {}),
+      other: n(TLS_METER.otherCert),
     },
   };
 }
@@ -78,5 +78,5 @@ export function allTlsObject(clients: Float64Array, backends: Float64Array): obj
   const sum = clients.map((n, i) => n + backends[i]!);
   const { verify_failures: failures, ...rest } = tlsObject(sum, 0, 'client') as { readonly verify_failures: { readonly other: number } };
   const { other, ...known } = failures;
-  return { ...rest, verify_failures: { ...known, hostname_mismatch: sum[TLS.hostnameMismatch]!, other } };
+  return { ...rest, verify_failures: { ...known, hostname_mismatch: sum[TLS_METER.hostnameMismatch]!, other } };
 }

@@ -4,7 +4,7 @@ import { nowSeconds } from '../../shared/time/unix-time.js';
 import { resolverSlot } from '../task/resolver-slot.js';
 import { fetchOcsp, parseResponder, type Responder, responderUrl } from './ocsp-fetch.js';
 import { type CertificateStatus, certificateId, OcspError, ocspRequest, readOcspResponse } from './ocsp-message.js';
-import type { SessionStore } from './sessions.js';
+import type { TlsSessionStore } from './sessions.js';
 import type { TlsRoot } from './tls-address.js';
 
 /** What `ssl_ocsp` says. */
@@ -13,7 +13,7 @@ export interface StatusRules {
   readonly leafOnly: boolean;
   /** Asked in place of the responders that certificates name. */
   readonly responder: Responder | undefined;
-  readonly cache: SessionStore | undefined;
+  readonly cache: TlsSessionStore | undefined;
   /** Whom clients are checked against. */
   readonly authorities: readonly X509Certificate[];
 }

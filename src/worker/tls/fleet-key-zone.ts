@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../shared/zone/patience.js';
 import type { SealedZone } from '../fleet/settings.js';
 
@@ -15,8 +15,8 @@ export type FleetKeyZoneRef = ZoneRef<FleetKeyZone, SealedZone>;
 /** The keys of tickets that all machines of a fleet have at the moment, for the workers of this one. */
 export class FleetKeyZone {
   readonly #sql: Sql;
-  readonly #get: Statement<Uint8Array>;
-  readonly #put: Statement<never>;
+  readonly #get: PreparedStatement<Uint8Array>;
+  readonly #put: PreparedStatement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

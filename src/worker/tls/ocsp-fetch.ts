@@ -42,7 +42,7 @@ export function responderUrl(infoAccess: string | undefined): string | undefined
 }
 
 /** How the host of a responder is found. */
-export interface Lookup {
+export interface ResponderLookup {
   readonly resolver: Resolver | undefined;
   /** Milliseconds. */
   readonly timeout: number;
@@ -59,7 +59,7 @@ const LIMITS = { head: 16 * 1024, body: 64 * 1024, chunked: 64 * 1024, headOnly:
 export function fetchOcsp(
   responder: Responder,
   request: Buffer,
-  by: Lookup,
+  by: ResponderLookup,
   done: (response: Buffer | undefined, problem: string) => void,
 ): () => void {
   const question = new Question(responder, request, done);
@@ -81,7 +81,7 @@ class Question {
     this.#done = done;
   }
 
-  resolve({ resolver, timeout, system }: Lookup): void {
+  resolve({ resolver, timeout, system }: ResponderLookup): void {
     const { host } = this.#responder;
     if (isIP(host) !== 0) {
       this.#connect([host], 0, '');

@@ -1,16 +1,16 @@
 import type { QuicSessions } from '../net/openssl/quic-handshake.js';
-import type { SessionStore } from './sessions.js';
+import type { TlsSessionStore } from './sessions.js';
 
 /** What is told apart by it from sessions over TCP, which nobody is to resume over QUIC. */
 const PREFIX = Buffer.from('quic');
 
 /** The sessions of a server's clients over QUIC, in the cache that those over TCP have. */
 export class StoredQuicSessions implements QuicSessions {
-  readonly #store: SessionStore;
+  readonly #store: TlsSessionStore;
   /** In seconds. */
   readonly #timeout: number;
 
-  constructor(store: SessionStore, timeout: number) {
+  constructor(store: TlsSessionStore, timeout: number) {
     this.#store = store;
     this.#timeout = timeout;
   }

@@ -17,7 +17,7 @@ import { parseResponder } from './ocsp-fetch.js';
 import { DATA, loadChain, loadKey, NoCertificateYet, readPasswords } from './pem.js';
 import { QuicContext } from './quic-context.js';
 import { StoredQuicSessions } from './quic-sessions.js';
-import { BuiltinSessions, type SessionStore } from './sessions.js';
+import { BuiltinSessions, type TlsSessionStore } from './sessions.js';
 import { AUTOMATIC_CERTIFICATE, type NameWithVariables, TLS, type TlsSettings } from './settings.js';
 import { Staple, stapleSource } from './stapling.js';
 import { FileKeys, FleetKeys, type TicketKeys, useTicketKeys, ZoneKeys } from './tickets.js';
@@ -26,7 +26,7 @@ import type { TlsRoot } from './tls-address.js';
 /** What a `server {}` is for its TLS clients. nginx: the SSL_CTX of ngx_http_ssl_srv_conf_t. */
 export class ServerTls {
   readonly settings: TlsSettings;
-  readonly sessions: SessionStore | undefined;
+  readonly sessions: TlsSessionStore | undefined;
   /** Where sessions over QUIC are kept; undefined where tickets hold them, or nothing does. */
   readonly quicSessions: StoredQuicSessions | undefined;
   /** How the status of clients' certificates is asked for. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Lru } from '../../shared/collection/lru.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
-import type { Sql, Statement, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
 import { nowPatiently } from '../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../shared/zone/slab.js';
 
 /** A place that keeps sessions under their ids for a time. */
-export interface SessionStore {
+export interface TlsSessionStore {
   get(id: Buffer): Buffer | undefined;
   /** Calls back once the session can be found by all who share the store; `timeout` in seconds. */
   put(id: Buffer, session: Buffer, timeout: number, done: () => void): void;
@@ -30,19 +30,19 @@ export interface StoredKey {
 }
 
 /** Sessions and ticket keys that all workers share. nginx: ngx_ssl_session_cache_t. */
-export class SessionZone implements SessionStore {
+export class SessionZone implements TlsSessionStore {
   readonly #sql: Sql;
   readonly #capacity: number;
-  readonly #get: Statement<[Uint8Array, number]>;
-  readonly #drop: Statement<never>;
-  readonly #insert: Statement<never>;
-  readonly #oldest: Statement<[number, number, number]>;
-  readonly #forget: Statement<never>;
-  readonly #used: Statement<number>;
-  readonly #setUsed: Statement<never>;
-  readonly #count: Statement<number>;
-  readonly #keys: Statement<[number, Uint8Array, number]>;
-  readonly #setKey: Statement<never>;
+  readonly #get: PreparedStatement<[Uint8Array, number]>;
+  readonly #drop: PreparedStatement<never>;
+  readonly #insert: PreparedStatement<never>;
+  readonly #oldest: PreparedStatement<[number, number, number]>;
+  readonly #forget: PreparedStatement<never>;
+  readonly #used: PreparedStatement<number>;
+  readonly #setUsed: PreparedStatement<never>;
+  readonly #count: PreparedStatement<number>;
+  readonly #keys: PreparedStatement<[number, Uint8Array, number]>;
+  readonly #setKey: PreparedStatement<never>;
 
   constructor(sql: Sql, bytes: number) {
     this.#sql = sql;
@@ -189,7 +189,7 @@ export const sessionZone: ZoneKind<SessionZone, undefined> = {
 export const statusZone: ZoneKind<SessionZone, undefined> = { ...sessionZone, id: 'ssl_ocsp_cache' };
 
 /** Sessions that one worker keeps for itself: `ssl_session_cache builtin`. */
-export class BuiltinSessions implements SessionStore {
+export class BuiltinSessions implements TlsSessionStore {
   readonly #sessions: Lru<{ readonly session: Buffer; readonly expires: number }>;
 
   /** `max` is a number of sessions. */

@@ -9,9 +9,9 @@ import {
   createSslCredentials,
 } from '@opentelemetry/otlp-grpc-exporter-base';
 import { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
-import type { Attributes, Span, Target, ThreadOrder, ThreadReport } from './span.js';
+import type { Attributes, Span, SpanTarget, ThreadOrder, ThreadReport } from './span.js';
 
-const target = workerData as Target;
+const target = workerData as SpanTarget;
 /** How long the collector may take for a batch, in milliseconds; OTLP's default. */
 const TIMEOUT = 10_000;
 

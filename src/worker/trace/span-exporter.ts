@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../shared/log/error-log.js';
 import { ERROR, NOTICE } from '../../shared/log/level.js';
 import { setTimer } from '../../shared/time/timer.js';
-import type { Span, Target, ThreadOrder, ThreadReport } from './span.js';
+import type { Span, SpanTarget, ThreadOrder, ThreadReport } from './span.js';
 
 /** How spans are gathered. */
 export interface Batching {
@@ -28,7 +28,7 @@ const LAST_WAIT = 1000;
  * nginx-otel: BatchExporter.
  */
 export class SpanExporter {
-  readonly #target: Target;
+  readonly #target: SpanTarget;
   readonly #batching: Batching;
   readonly #log: Logger;
   readonly #script: string;
@@ -47,7 +47,7 @@ export class SpanExporter {
   #failureLogged = Number.NEGATIVE_INFINITY;
 
   /** `script`: the compiled form of export-thread.ts, which is read at once: later the worker may have no right to. */
-  constructor(target: Target, batching: Batching, log: Logger, script: URL) {
+  constructor(target: SpanTarget, batching: Batching, log: Logger, script: URL) {
     this.#target = target;
     this.#batching = batching;
     this.#log = log;

@@ -30,7 +30,7 @@ export type Span = readonly [
 ];
 
 /** Where spans go, and on whose behalf. */
-export interface Target {
+export interface SpanTarget {
   readonly protocol: 'grpc' | 'http/protobuf' | 'http/json';
   /** For gRPC `host:port`, for HTTP the whole URL. */
   readonly url: string;

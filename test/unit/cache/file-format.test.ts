@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Entry, readEntry } from '../../../src/worker/cache/entry.js';
+import { CacheEntry, readEntry } from '../../../src/worker/cache/entry.js';
 import {
   BLOCK,
   BlockSums,
@@ -42,7 +42,7 @@ function makeFile(body: Buffer): Buffer {
   return Buffer.concat([encodeHeader(header(body.length), tableChecksum(table))!, body, table]);
 }
 
-function inFolder(t: Test, run: (read: (bytes: Buffer) => Entry | string | undefined) => void): void {
+function inFolder(t: Test, run: (read: (bytes: Buffer) => CacheEntry | string | undefined) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'cache-file-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'entry');
@@ -73,7 +73,7 @@ t.test('bodies of all sizes', (t) => {
     for (const size of [0, 1, 600, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 1024 * 1024 + 5]) {
       const body = Buffer.alloc(size, 'some text, ');
       const entry = read(makeFile(body));
-      if (!(entry instanceof Entry)) {
+      if (!(entry instanceof CacheEntry)) {
         t.fail(`${size}: ${entry}`);
       } else if (entry.body !== undefined) {
         t.ok(entry.body.equals(body), `${size} in memory`);
@@ -90,7 +90,7 @@ t.test('bodies of all sizes', (t) => {
 t.test('no flipped byte, cut or foreign file is an entry', (t) => {
   inFolder(t, (read) => {
     const sound = makeFile(Buffer.alloc(90, 'some text, '));
-    t.ok(read(sound) instanceof Entry);
+    t.ok(read(sound) instanceof CacheEntry);
     const taken: string[] = [];
     for (let i = 0; i < sound.length; i++) {
       const flipped = Buffer.from(sound);

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import t from 'tap';
 import {
-  FrameReader,
+  Http2FrameReader,
   READ_AGAIN,
   READ_BAD_PADDING,
   READ_DATA,
@@ -23,7 +23,7 @@ const frame = (type: number, flags: number, id: number, payload: string): Buffer
 
 /** Reads bytes in pieces of `size` and says what was found. */
 function read(bytes: Buffer, size: number, longest = 1000): string[] {
-  const reader = new FrameReader(longest);
+  const reader = new Http2FrameReader(longest);
   const found: string[] = [];
   let data = '';
   for (let start = 0; start < bytes.length; start += size) {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DEFAULT_DEPENDENCY, type Dependency, DependencyTree } from '../../../src/worker/http/http2/dependency-tree.js';
-import { Scheduler, type Waiting } from '../../../src/worker/http/http2/scheduler.js';
+import { Scheduler, type WaitingStream } from '../../../src/worker/http/http2/scheduler.js';
 import { parsePriority } from '../../../src/worker/http/multiplexed/priority.js';
 
 t.test('priority fields', async (t) => {
@@ -87,7 +87,7 @@ t.test('it does not grow without end, and stays a tree', async (t) => {
   t.ok(tree.size <= 32 + 20, String(tree.size));
 });
 
-class Stream implements Waiting {
+class Stream implements WaitingStream {
   readonly streamId: number;
   readonly urgency: number;
   readonly incremental: boolean;

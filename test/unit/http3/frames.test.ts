@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CAME, FrameReader } from '../../../src/worker/http/http3-frames/frame-reader.js';
+import { CAME, Http3FrameReader } from '../../../src/worker/http/http3-frames/frame-reader.js';
 import { putVarint, VarintReader, varintLength } from '../../../src/worker/http/http3-frames/varint.js';
 
 const NUMBERS = [0, 1, 63, 64, 16_383, 16_384, 2 ** 30 - 1, 2 ** 30, 2 ** 32, 2 ** 53 - 1];
@@ -24,7 +24,7 @@ t.test('numbers of several lengths', async (t) => {
 
 /** Frames, read in pieces of some size. */
 function frames(bytes: Buffer, size: number): { seen: string[]; within: boolean } {
-  const reader = new FrameReader();
+  const reader = new Http3FrameReader();
   const seen: string[] = [];
   for (let start = 0; start < bytes.length; start += size) {
     const end = Math.min(bytes.length, start + size);

@@ -4,7 +4,7 @@ import { DecoderInstructions, DecoderStreamReader } from '../../../src/worker/ht
 import { EncoderStreamReader } from '../../../src/worker/http/http3-frames/qpack/encoder-stream.js';
 import { nameCode } from '../../../src/worker/http/http3-frames/qpack/name-code.js';
 import { SECTION, SectionDecoder } from '../../../src/worker/http/http3-frames/qpack/section-decoder.js';
-import { SectionWriter } from '../../../src/worker/http/http3-frames/qpack/section-writer.js';
+import { QpackSectionWriter } from '../../../src/worker/http/http3-frames/qpack/section-writer.js';
 import { STATIC_FIELDS } from '../../../src/worker/http/http3-frames/qpack/static-table.js';
 import { QpackTable } from '../../../src/worker/http/http3-frames/qpack/table.js';
 
@@ -160,7 +160,7 @@ t.test('a decoder has nothing to say of what it was not told', async (t) => {
 });
 
 t.test('what is written can be read', async (t) => {
-  const writer = new SectionWriter();
+  const writer = new QpackSectionWriter();
   const fields = [
     [':status', '200'],
     [':status', '418'],

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { md5Crypt } from '../../../src/worker/password/md5-crypt.js';
-import { PasswordVerifier, type Verdict } from '../../../src/worker/password/verifier.js';
+import { type PasswordVerdict, PasswordVerifier } from '../../../src/worker/password/verifier.js';
 
 /** A scheme that is hashed off the event loop. */
 const hash = (password: string, stored: string): string => md5Crypt(Buffer.from(password), stored, '$1$');
@@ -8,14 +8,14 @@ const hash = (password: string, stored: string): string => md5Crypt(Buffer.from(
 /** Keeps jobs until run() is called, and a clock that tests set. */
 class Bench {
   readonly jobs: { password: string; stored: string; callback: (hash: string | undefined) => void }[] = [];
-  readonly verdicts: Verdict[] = [];
+  readonly verdicts: PasswordVerdict[] = [];
   now = 0;
   readonly verifier = new PasswordVerifier(
     { hash: (password, stored, callback) => void this.jobs.push({ password, stored, callback }) },
     () => this.now,
   );
 
-  verify(password: string, stored: string): Verdict | undefined {
+  verify(password: string, stored: string): PasswordVerdict | undefined {
     return this.verifier.verify(password, stored, (verdict) => this.verdicts.push(verdict));
   }
 

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { Names } from '../../../src/worker/resolver/names.js';
-import { Node } from '../../../src/worker/resolver/node.js';
+import { NameNode } from '../../../src/worker/resolver/node.js';
 
 /** A name that has an answer which was used last at `now`. */
-function answered(names: Names, name: string, now: number): Node {
-  const node = new Node(name, [], []);
+function answered(names: Names, name: string, now: number): NameNode {
+  const node = new NameNode(name, [], []);
   names.ask(node);
   names.use(node, now);
   return node;
@@ -48,7 +48,7 @@ t.test('expiring costs little, however many names there are', async (t) => {
 
 t.test('a name that is being asked for stays', async (t) => {
   const names = new Names();
-  const node = new Node('a', undefined, []);
+  const node = new NameNode('a', undefined, []);
   node.query = Buffer.from([1, 2]);
   names.ask(node);
   names.expire(1e9);
@@ -62,7 +62,7 @@ t.test('a name that is being asked for stays', async (t) => {
 t.test('a name that was replaced is not taken for the one that is there now', async (t) => {
   const names = new Names();
   const old = answered(names, 'a', 100);
-  const next = new Node('a', undefined, []);
+  const next = new NameNode('a', undefined, []);
   names.ask(next);
   names.forget(old);
   t.equal(names.get('a'), next);

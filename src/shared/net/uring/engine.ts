@@ -47,7 +47,7 @@ declare const RECEIVES_ONCE: boolean | undefined;
 const ROUNDS = 4;
 
 /** What has operations under way. */
-export interface Endpoint {
+export interface RingEndpoint {
   /** One of its operations is complete; `more`: others of the same will follow. */
   completed(kind: number, result: number, flags: number): void;
   /** The entries are about to be submitted, and the endpoint had asked for this call. Returns whether its owner may have work now. */
@@ -55,7 +55,7 @@ export interface Endpoint {
 }
 
 /** What sends at once: see {@link UringEngine.sentAtOnce}. */
-export interface Sender extends Endpoint {
+export interface Sender extends RingEndpoint {
   /** Not all was taken: a completion will say so. */
   notTaken(): void;
   /** The kernel took all, unless {@link notTaken} was called. */
@@ -73,13 +73,13 @@ export class UringEngine implements TickTask, WaitedRing {
   readonly longWork = new LongWork();
   /** How many bytes one operation may receive, at most; 0 where the kernel knows no such bound: then each receives once. */
   receiveMost = typeof RECEIVES_ONCE === 'boolean' && RECEIVES_ONCE ? 0 : RECEIVE_MOST;
-  readonly #endpoints: (Endpoint | null)[] = [null];
+  readonly #endpoints: (RingEndpoint | null)[] = [null];
   /** How many endpoints had each number before, so that a completion which comes late finds nobody. */
   readonly #generations: number[] = [0];
   readonly #free: number[] = [];
-  #asking: Endpoint[] = [];
-  #spare: Endpoint[] = [];
-  #next: Endpoint[] = [];
+  #asking: RingEndpoint[] = [];
+  #spare: RingEndpoint[] = [];
+  #next: RingEndpoint[] = [];
   readonly #senders: Sender[] = [];
   #asked = false;
   #running = false;
@@ -152,7 +152,7 @@ export class UringEngine implements TickTask, WaitedRing {
   }
 
   /** A number for something that has operations. */
-  add(endpoint: Endpoint): number {
+  add(endpoint: RingEndpoint): number {
     const index = this.#free.pop() ?? this.#endpoints.length;
     if (index > INDEX_MASK) {
       throw new Error('too many endpoints');
@@ -182,13 +182,13 @@ export class UringEngine implements TickTask, WaitedRing {
   }
 
   /** Has `submit` called before entries leave, which is in this tick; once for each time it is asked for. */
-  ask(endpoint: Endpoint): void {
+  ask(endpoint: RingEndpoint): void {
     this.#asking.push(endpoint);
     this.wake();
   }
 
   /** Has an endpoint called the next time that the ring is served, before anything else. */
-  askNext(endpoint: Endpoint): void {
+  askNext(endpoint: RingEndpoint): void {
     this.#next.push(endpoint);
     this.wake();
   }

@@ -1,11 +1,11 @@
-import type { FrameReader } from './frame-reader.js';
+import type { Http2FrameReader } from './frame-reader.js';
 import type { HeaderBlock } from './header-block.js';
 import type { Output } from './output.js';
 import { ERROR_CODE } from './protocol.js';
 
 /** One end of a connection, as far as both are alike: ours is a server's for a client, a client's for a backend (RFC 9113, 2.2). */
 export interface Http2Endpoint {
-  readonly frames: FrameReader;
+  readonly frames: Http2FrameReader;
   readonly block: HeaderBlock;
   readonly output: Output;
   /** How many bytes of one header section, as they come, are kept. */

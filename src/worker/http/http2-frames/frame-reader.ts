@@ -23,7 +23,7 @@ const DATA = 2;
 const SKIP = 3;
 
 /** Cuts frames out of the other side's bytes, however they come. DATA is passed on as it comes, the payload of others when it is whole. */
-export class FrameReader {
+export class Http2FrameReader {
   type = 0;
   flags = 0;
   streamId = 0;

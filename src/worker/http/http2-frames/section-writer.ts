@@ -1,9 +1,9 @@
-import { HpackEncoder, type NameCode } from './hpack/encoder.js';
+import { HpackEncoder, type HpackName } from './hpack/encoder.js';
 import { frameSection, type Output } from './output.js';
 import { FRAME_HEAD } from './protocol.js';
 
 /** Writes header sections of one connection into its output, field by field. */
-export class SectionWriter {
+export class HpackSectionWriter {
   readonly #output: Output;
   readonly encoder = new HpackEncoder();
   /** The longest frame that the other side takes. */
@@ -30,7 +30,7 @@ export class SectionWriter {
     this.#at = this.encoder.indexed(this.#bytes, this.#at, index);
   }
 
-  field(code: NameCode, value: string): void {
+  field(code: HpackName, value: string): void {
     this.#room(HpackEncoder.room(code, value));
     this.#at = this.encoder.field(this.#bytes, this.#at, code, value);
   }

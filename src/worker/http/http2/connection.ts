@@ -14,7 +14,7 @@ import type { Opened } from '../connection/opened.js';
 import type { FieldLimits } from '../fields/field-sink.js';
 import type { Http2Endpoint } from '../http2-frames/endpoint.js';
 import { ReceiveWindow } from '../http2-frames/flow-window.js';
-import { FrameReader } from '../http2-frames/frame-reader.js';
+import { Http2FrameReader } from '../http2-frames/frame-reader.js';
 import { HeaderBlock } from '../http2-frames/header-block.js';
 import { HpackDecoder } from '../http2-frames/hpack/decoder.js';
 import type { Output } from '../http2-frames/output.js';
@@ -51,7 +51,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   readonly streams: Http2Streams;
 
   // --- what comes in
-  readonly frames: FrameReader;
+  readonly frames: Http2FrameReader;
   readonly fieldLimits: FieldLimits;
   readonly longestSection: number;
   readonly decoder: HpackDecoder = new HpackDecoder();
@@ -96,7 +96,7 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
     this.longestSection = this.fieldLimits.total;
     this.flood = new FloodGuard(this.server.conf(http2Slot).http2MaxConcurrentStreams);
-    this.frames = new FrameReader(this.longestSection + 512);
+    this.frames = new Http2FrameReader(this.longestSection + 512);
     this.#prefaceRead = preface ? PREFACE.length : 0;
     host.counters.waiting++;
     host.counters.changed();

@@ -1,7 +1,7 @@
 import { DEBUG } from '../../../shared/log/level.js';
 import { CONNECTION_FIELDS } from '../fields/connection-fields.js';
-import { KEEP, type NameCode, nameCode } from '../http2-frames/hpack/encoder.js';
-import { SectionWriter } from '../http2-frames/section-writer.js';
+import { type HpackName, KEEP, nameCode } from '../http2-frames/hpack/encoder.js';
+import { HpackSectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 
@@ -18,7 +18,7 @@ const VARY = nameCode('vary', KEEP.ALWAYS);
 const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 400, 404, 500].map((status, i) => [status, 8 + i]));
 
 /** Writes the header sections of one connection with a client. nginx: ngx_http_v2_header_filter. */
-export class HeadWriter extends SectionWriter {
+export class HeadWriter extends HpackSectionWriter {
   /** The request whose log has a line for each field, at level debug. */
   #debugged: Request | null = null;
   readonly #encoder: HeadEncoder = new Http2Encoder(this);
@@ -61,7 +61,7 @@ export class HeadWriter extends SectionWriter {
     }
   }
 
-  override field(code: NameCode, value: string): void {
+  override field(code: HpackName, value: string): void {
     this.#debugged?.log(DEBUG, `http2 output header: "${code.text}: ${value}"`);
     super.field(code, value);
   }

@@ -1,7 +1,7 @@
 import type { Dependency } from './dependency-tree.js';
 
 /** A stream that has something to send. */
-export interface Waiting {
+export interface WaitingStream {
   readonly streamId: number;
   /** 0 is the most urgent, 7 the least. */
   readonly urgency: number;
@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 /** Says which stream sends next. */
-export class Scheduler<T extends Waiting> {
+export class Scheduler<T extends WaitingStream> {
   #queue: T[] = [];
   #first = 0;
   /** Some client said something of priorities: otherwise streams take turns. */
@@ -72,7 +72,7 @@ export class Scheduler<T extends Waiting> {
   }
 }
 
-function before(a: Waiting, b: Waiting): boolean {
+function before(a: WaitingStream, b: WaitingStream): boolean {
   if (a.urgency !== b.urgency) {
     return a.urgency < b.urgency;
   }

@@ -7,10 +7,10 @@ import type { Request } from '../request/request.js';
 import type { Http2Connection } from './connection.js';
 import type { Dependency } from './dependency-tree.js';
 import { chunkSizeSlot, http2Slot } from './http2-settings.js';
-import type { Waiting } from './scheduler.js';
+import type { WaitingStream } from './scheduler.js';
 
 /** A request and its response on an HTTP/2 connection. nginx: ngx_http_v2_stream_t. */
-export class Http2Stream extends RequestStream<Http2Connection> implements Waiting {
+export class Http2Stream extends RequestStream<Http2Connection> implements WaitingStream {
   protected readonly version = 'HTTP/2';
   readonly sendWindow: SendWindow;
   /** How much of the body the client may send; null before something comes. */

@@ -1,6 +1,6 @@
 import { VarintReader } from './varint.js';
 
-/** What the bytes came to: see {@link FrameReader.read}. */
+/** What the bytes came to: see {@link Http3FrameReader.read}. */
 export const CAME = {
   /** More must come. */
   NOTHING: 0,
@@ -15,7 +15,7 @@ const LENGTH = 1;
 const PAYLOAD = 2;
 
 /** Takes a stream apart into frames (RFC 9114, 7.1): their payloads come in the pieces in which they are received. */
-export class FrameReader {
+export class Http3FrameReader {
   type = 0;
   length = 0;
   /** How many bytes of the payload are still to come. */

@@ -7,7 +7,7 @@ import type { Http3Connection } from './connection.js';
 import type { Http3Stream } from './stream.js';
 
 /** A stream of the client's for a request, before that begins and afterwards. nginx: ngx_http_v3_init_request_stream. */
-export abstract class Channel implements QuicStreamHandler, Expiring {
+export abstract class RequestStream implements QuicStreamHandler, Expiring {
   readonly quic: QuicStream;
   protected readonly c: Http3Connection;
   /** Nothing that comes is looked at any more. */

@@ -24,7 +24,7 @@ import type { AddressRuntime } from '../request/address-runtime.js';
 import { clientSlot, headSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { type CertificateCheck, certificateCheck, checkLater } from './certificate-check.js';
-import type { Channel } from './channel.js';
+import type { RequestStream } from './channel.js';
 import { ClientStream, type ClientStreams } from './client-stream.js';
 import { HqChannel } from './hq-channel.js';
 import { http3Slot } from './http3-settings.js';
@@ -71,7 +71,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   // --- streams
   readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
-  readonly #channels = new IdTable<Channel>();
+  readonly #channels = new IdTable<RequestStream>();
   readonly #requests = new IdTable<Http3Stream>();
   /** The identifier of the first request that no stream has been opened for. */
   #nextId = 0;
@@ -80,7 +80,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   #idleSince: number;
 
   /** Streams whose heads are awaited from the end of the tick on, if they have not come by then. */
-  readonly #fresh: Channel[] = [];
+  readonly #fresh: RequestStream[] = [];
   #ready: Http3Stream[] = [];
   #asked = false;
   #state: number = State.OPEN;
@@ -186,7 +186,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   /** A stream for a request is over in both directions. */
-  channelClosed({ quic }: Channel): void {
+  channelClosed({ quic }: RequestStream): void {
     if (this.#channels.delete(quic.id)) {
       this.#settle();
     }

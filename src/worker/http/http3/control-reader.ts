@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { CAME, FrameReader } from '../http3-frames/frame-reader.js';
+import { CAME, Http3FrameReader } from '../http3-frames/frame-reader.js';
 import { FRAME, H3_ERROR, isHttp2Frame, isHttp2Setting } from '../http3-frames/protocol.js';
 import { VarintReader } from '../http3-frames/varint.js';
 import type { Http3Connection } from './connection.js';
@@ -14,7 +14,7 @@ export class ControlReader {
   // The connection is told by itself.
   readonly problem = '';
   readonly #c: Http3Connection;
-  readonly #frames = new FrameReader();
+  readonly #frames = new Http3FrameReader();
   readonly #number = new VarintReader();
   #payload: Buffer | null = null;
   #length = 0;

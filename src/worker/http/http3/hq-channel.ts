@@ -11,7 +11,7 @@ import { takeHead } from '../serving/take-head.js';
 import { METHOD } from '../syntax/method.js';
 import { HTTP_09, REQUEST_LINE_AGAIN, REQUEST_LINE_OK, RequestLine } from '../syntax/request-line.js';
 import { normalizeUri } from '../syntax/uri.js';
-import { Channel } from './channel.js';
+import { RequestStream } from './channel.js';
 import { isDisabled, makeRequest } from './open-request.js';
 
 const line = new RequestLine();
@@ -21,7 +21,7 @@ const NOTHING = Buffer.alloc(0);
  * What comes on a stream of `hq-interop`: the line of a request of HTTP/0.9, by which implementations of QUIC are tried without HTTP/3.
  * nginx reads HTTP/1 there.
  */
-export class HqChannel extends Channel {
+export class HqChannel extends RequestStream {
   #held: Buffer = Buffer.alloc(0);
   /** The client has ended its side. */
   #ended = false;

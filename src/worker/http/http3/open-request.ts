@@ -7,7 +7,7 @@ import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { Request } from '../request/request.js';
 import { REQUEST_HEADER_TOO_LARGE } from '../syntax/head-parser.js';
 import { RequestHead } from '../syntax/request-head.js';
-import type { Channel } from './channel.js';
+import type { RequestStream } from './channel.js';
 import type { Http3Connection } from './connection.js';
 import { http3Slot } from './http3-settings.js';
 import { Http3Stream } from './stream.js';
@@ -16,7 +16,7 @@ import { Http3Stream } from './stream.js';
 const reader = new RequestReader(3);
 
 /** Makes the request of a stream. */
-export function makeRequest(c: Http3Connection, channel: Channel): Http3Stream {
+export function makeRequest(c: Http3Connection, channel: RequestStream): Http3Stream {
   c.requests++;
   const stream = new Http3Stream(c, channel.quic);
   stream.request = new Request(stream, c.server, new RequestHead(), null, c.now);
@@ -29,7 +29,7 @@ export function makeRequest(c: Http3Connection, channel: Channel): Http3Stream {
  * Runs the request of a header section of `length` bytes, whose beginning the decoder has read, and which ends at `end` of the same
  * memory; `ended`: no body follows. nginx: ngx_http_v3_process_request_header.
  */
-export function openRequest(c: Http3Connection, channel: Channel, end: number, length: number, ended: boolean): void {
+export function openRequest(c: Http3Connection, channel: RequestStream, end: number, length: number, ended: boolean): void {
   const stream = makeRequest(c, channel);
   const r = stream.request;
   reader.begin(r, c.serverName);
@@ -54,7 +54,7 @@ export function openRequest(c: Http3Connection, channel: Channel, end: number, l
 }
 
 /** Refuses a request whose header section is too long to be read. */
-export function refuseTooLarge(c: Http3Connection, channel: Channel, problem: string): void {
+export function refuseTooLarge(c: Http3Connection, channel: RequestStream, problem: string): void {
   const stream = makeRequest(c, channel);
   c.willNotRead(channel.quic.id);
   reader.begin(stream.request, c.serverName);

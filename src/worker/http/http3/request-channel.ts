@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { INFO } from '../../../shared/log/level.js';
 import { Gathered } from '../../bytes/gathered.js';
-import { CAME, FrameReader } from '../http3-frames/frame-reader.js';
+import { CAME, Http3FrameReader } from '../http3-frames/frame-reader.js';
 import { FRAME, H3_ERROR, isHttp2Frame } from '../http3-frames/protocol.js';
 import { SECTION } from '../http3-frames/qpack/section-decoder.js';
 import { TrailerCheck } from '../multiplexed/trailer-check.js';
-import { Channel } from './channel.js';
+import { RequestStream } from './channel.js';
 import { openRequest, refuseTooLarge } from './open-request.js';
 
 /** What a section may take beside its fields, as with HTTP/2. */
@@ -22,8 +22,8 @@ const NOTHING = Buffer.alloc(0);
  * What comes on a stream for a request: a header section, a body, trailers. The request begins with its section. nginx:
  * ngx_http_v3_process_request, ngx_http_v3_request_body_filter.
  */
-export class RequestChannel extends Channel {
-  readonly #frames = new FrameReader();
+export class RequestChannel extends RequestStream {
+  readonly #frames = new Http3FrameReader();
   #expect: number = Expect.HEAD;
   /** The section that comes in several pieces, or that waits for the client's encoder. */
   #block: Buffer | null = null;

@@ -1,7 +1,7 @@
 import { DEBUG } from '../../../shared/log/level.js';
 import { CONNECTION_FIELDS } from '../fields/connection-fields.js';
-import { type NameCode, nameCode } from '../http3-frames/qpack/name-code.js';
-import { SectionWriter } from '../http3-frames/qpack/section-writer.js';
+import { nameCode, type QpackName } from '../http3-frames/qpack/name-code.js';
+import { QpackSectionWriter } from '../http3-frames/qpack/section-writer.js';
 import type { Request } from '../request/request.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 
@@ -16,7 +16,7 @@ const VARY = nameCode('vary');
 
 /** Puts what a response head has into a section. nginx: ngx_http_v3_header_filter. */
 class Http3Encoder implements HeadEncoder {
-  readonly section = new SectionWriter();
+  readonly section = new QpackSectionWriter();
   /** The request whose log has a line for each field, at level debug. */
   debugged: Request | null = null;
 
@@ -70,7 +70,7 @@ class Http3Encoder implements HeadEncoder {
     this.#put(STATUS, statusText(status));
   }
 
-  #put(code: NameCode, value: string): void {
+  #put(code: QpackName, value: string): void {
     this.debugged?.log(DEBUG, `http3 output header: "${code.text}: ${value}"`);
     this.section.field(code, value);
   }

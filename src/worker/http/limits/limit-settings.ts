@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { type Directive, type Field, inherit } from '../../../shared/config/define.js';
+import { type Directive, inherit, type SettingField } from '../../../shared/config/define.js';
 import { flag, int, oneOf } from '../../../shared/config/slots.js';
 import { ERROR, INFO, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -12,7 +12,7 @@ export interface LimitSettings {
 }
 
 /** The defaults, and how inner blocks take settings over. */
-export const limitFields: { readonly [K in keyof LimitSettings]: Field<LimitSettings[K]> } = {
+export const limitFields: { readonly [K in keyof LimitSettings]: SettingField<LimitSettings[K]> } = {
   logLevel: inherit<Level>(ERROR),
   status: inherit(503),
   dryRun: inherit(false),

@@ -6,12 +6,12 @@ import type { Connections } from '../../connections/connections.js';
 import { network } from '../../net/engine/network.js';
 import { quicCalls } from '../../net/openssl/quic-library.js';
 import type { QuicConnection, QuicConnectionHandler } from '../../net/quic/contract.js';
-import { Endpoint } from '../../net/quic/endpoint.js';
+import { QuicEndpoint } from '../../net/quic/endpoint.js';
 import { Forwarder, type ForwarderSockets } from '../../net/quic/forwarder.js';
 import type { QuicClient, QuicKillable, QuicServer, QuicSettings } from '../../net/quic/host.js';
 import { RoutedIds } from '../../net/quic/routed-ids.js';
 import { routeById } from '../../net/quic/routing-program.js';
-import { Tokens } from '../../net/quic/tokens.js';
+import { AddressTokens } from '../../net/quic/tokens.js';
 import { setUdpOptions } from '../../net/udp-options.js';
 import type { KnownOpening } from '../connection/known-client.js';
 import { http3Slot } from '../http3/http3-settings.js';
@@ -48,10 +48,10 @@ export interface QuicPlace {
 }
 
 /** Endpoints by their sockets: a process without a master keeps them over its configurations. */
-const endpoints = new WeakMap<ListenSocket, Endpoint>();
+const endpoints = new WeakMap<ListenSocket, QuicEndpoint>();
 
 /** All endpoints of the process, for datagrams that other processes have read; and what leads to those. */
-const served: Endpoint[] = [];
+const served: QuicEndpoint[] = [];
 let forwarder: Forwarder | undefined;
 
 function openForwarder(secret: Buffer): Forwarder | undefined {
@@ -112,10 +112,10 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
       routeById(native, handle.fd, workers);
     }
     const { quicHostKey: hostKey } = this.#address.defaultServer.conf(quicSlot);
-    const tokens = new Tokens(hostKey === undefined ? secret : Buffer.from(hostKey, 'latin1'));
+    const tokens = new AddressTokens(hostKey === undefined ? secret : Buffer.from(hostKey, 'latin1'));
     const others = worker === undefined ? undefined : openForwarder(secret);
     const ids = new RoutedIds(secret, worker ?? 0, worker === undefined ? 1 : workers, others?.port ?? 0);
-    const endpoint: Endpoint = new Endpoint(
+    const endpoint: QuicEndpoint = new QuicEndpoint(
       network.serveQuic(handle, () => endpoint),
       this,
       tokens,

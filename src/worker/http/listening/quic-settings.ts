@@ -1,7 +1,7 @@
 import { ServerSlot } from '../../task/settings-slot.js';
 
 /** The settings of `quic_*`, for addresses whose default server this is. */
-export interface QuicSettings {
+export interface AddressQuicSettings {
   quicRetry: boolean;
   /** Undefined: what the configuration does not say is on, since the system either does it or is asked once. */
   quicGso: boolean | undefined;
@@ -11,4 +11,4 @@ export interface QuicSettings {
   quicIdLimit: number;
 }
 
-export const quicSlot = new ServerSlot<Readonly<QuicSettings>>();
+export const quicSlot = new ServerSlot<Readonly<AddressQuicSettings>>();

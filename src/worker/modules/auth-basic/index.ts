@@ -15,7 +15,7 @@ import { defineModule, defineScope } from '../../module.js';
 import { HashPool } from '../../password/hash-pool.js';
 import { isKnownScheme } from '../../password/quick-crypt.js';
 import { SystemCrypt } from '../../password/system-crypt.js';
-import { type Hasher, PasswordVerifier, type Verdict } from '../../password/verifier.js';
+import { type Hasher, type PasswordVerdict, PasswordVerifier } from '../../password/verifier.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
 import { readUsers } from './user-file.js';
 
@@ -128,7 +128,7 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
 const authLine = (r: Request): TraceDirective => ({ in: r.location, directive: 'auth_basic' });
 
 // nginx: ngx_http_auth_basic_crypt_handler.
-function judge(r: Request, user: string, realm: string, verdict: Verdict): Result {
+function judge(r: Request, user: string, realm: string, verdict: PasswordVerdict): Result {
   r.trace?.add(r, 'access', `auth_basic: the password of "${user}" is ${verdict === 'match' ? 'right' : 'wrong'}`, authLine(r), { user });
   if (verdict === 'match') {
     return OK;

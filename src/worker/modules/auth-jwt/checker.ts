@@ -14,7 +14,7 @@ import { VerifiedToken } from '../../jose/verified-token.js';
 import { lastingSlot } from '../../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, OK, type Result, type Status } from '../../task/codes.js';
 import type { KeySource } from './key-source.js';
-import type { Asked, JwtSettings } from './settings.js';
+import type { AskedTokens, JwtSettings } from './settings.js';
 import { isFor, verifierOf } from './verifiers.js';
 
 /** What is known of a client's token: the token itself once it is verified, or the location that has refused it. */
@@ -26,7 +26,7 @@ type Fetched = (KeySet | undefined)[];
 /** Checks the tokens of the requests of a location. NGINX Plus: ngx_http_auth_jwt_module. */
 export class JwtChecker {
   readonly #conf: Readonly<JwtSettings>;
-  readonly #asked: Asked;
+  readonly #asked: AskedTokens;
   readonly #sources: readonly KeySource[];
   readonly #meter: Meter;
   /** Used with the latest request. */
@@ -36,7 +36,7 @@ export class JwtChecker {
   #choosing = '';
   #text: TokenText | undefined = undefined;
 
-  constructor(conf: Readonly<JwtSettings>, asked: Asked, sources: readonly KeySource[], meter: Meter) {
+  constructor(conf: Readonly<JwtSettings>, asked: AskedTokens, sources: readonly KeySource[], meter: Meter) {
     this.#conf = conf;
     this.#asked = asked;
     this.#sources = sources;

@@ -19,7 +19,7 @@ interface Cached {
 }
 
 /** Keys of a file, which is looked at for each request unless `auth_jwt_key_cache` says otherwise. */
-export class FileSource implements KeySource {
+export class FileKeySource implements KeySource {
   readonly #file: KeyFile;
   /** The path where it is the same for all requests. */
   readonly #path: string | undefined;

@@ -14,7 +14,7 @@ import { DECLINED } from '../../task/codes.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { JwtChecker, tokenText } from './checker.js';
-import { FileSource } from './file-source.js';
+import { FileKeySource } from './file-source.js';
 import { RequestSource } from './request-source.js';
 import { type JwtSettings, locationScope } from './settings.js';
 import { UrlSource } from './url-source.js';
@@ -40,7 +40,7 @@ function makeChecker(conf: Readonly<JwtSettings>, env: WorkerEnv, location: Loca
       josePackage();
     }
     const sources = [
-      ...files.map((file) => new FileSource(file, keyCache)),
+      ...files.map((file) => new FileKeySource(file, keyCache)),
       ...requests.map((uri) => new RequestSource(uri, keyCache)),
       ...urls.map((url) => new UrlSource(url, env, location)),
     ];

@@ -1,6 +1,6 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
-import { type Field, inherit, type Scope } from '../../../shared/config/define.js';
+import { inherit, type Scope, type SettingField } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { msec, oneOf, sec } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
@@ -14,7 +14,7 @@ import { trustedFetch } from '../../jwks/trusted-fetch.js';
 import { type Context, defineScope } from '../../module.js';
 
 /** What `auth_jwt` asks for. */
-export interface Asked {
+export interface AskedTokens {
   readonly realm: ComplexValue<Request>;
   /** Where the token is; undefined: in the Authorization header. */
   readonly token: ComplexValue<Request> | undefined;
@@ -41,7 +41,7 @@ export interface KeyUrl {
 /** What a location says of JSON Web Tokens. */
 export interface JwtSettings {
   /** Undefined: off. */
-  asked: Asked | undefined;
+  asked: AskedTokens | undefined;
   type: TokenType;
   /** Seconds. */
   leeway: number;
@@ -59,8 +59,8 @@ const TYPES: Readonly<Record<TokenType, TokenType>> = { signed: 'signed', encryp
 /** nginx takes the value of one variable, and nothing around it. */
 const VARIABLE = /^\$(?:[A-Za-z0-9_]+|\{[A-Za-z0-9_]+\})$/;
 
-const fields: { readonly [K in keyof JwtSettings]: Field<JwtSettings[K]> } = {
-  asked: inherit<Asked | undefined>(undefined),
+const fields: { readonly [K in keyof JwtSettings]: SettingField<JwtSettings[K]> } = {
+  asked: inherit<AskedTokens | undefined>(undefined),
   type: inherit<TokenType>('signed'),
   leeway: inherit(0),
   keyCache: inherit(0),

@@ -14,7 +14,7 @@ import type { Tokens } from './openid-client.js';
 import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
 import { randomText } from './seal.js';
-import type { SessionData } from './session.js';
+import type { LoginData } from './session.js';
 
 /** No token lives longer (milliseconds), whatever is said of it. */
 const LONGEST = 10 * 365 * 24 * 60 * 60 * 1000;
@@ -114,7 +114,7 @@ async function obtain(
   parameters: URLSearchParams,
   state: string,
   secrets: { readonly verifier: string; readonly nonce: string },
-): Promise<SessionData> {
+): Promise<LoginData> {
   const { client, settings, metadata } = provider;
   const redirectUri = ownUrl(r, settings, settings.redirectUri);
   const known = await new Promise<Parameters<Parameters<typeof metadata.get>[0]>[0]>((resolve) => metadata.get(resolve));
@@ -127,7 +127,7 @@ async function obtain(
   return sessionOf(tokens, userinfo, settings.sessionTimeout);
 }
 
-function sessionOf({ idToken, accessToken, refreshToken, expiresIn, claims }: Tokens, userinfo: string, timeout: number): SessionData {
+function sessionOf({ idToken, accessToken, refreshToken, expiresIn, claims }: Tokens, userinfo: string, timeout: number): LoginData {
   const now = Date.now();
   return {
     id: randomText(),
@@ -151,7 +151,7 @@ export function tokenEnd(expiresIn: number | undefined, { exp }: Readonly<Record
   return Math.min(end, now + LONGEST);
 }
 
-function keep(r: Request, provider: Provider, { target }: LoginAttempt, data: SessionData, resume: (answer: () => Result) => void): void {
+function keep(r: Request, provider: Provider, { target }: LoginAttempt, data: LoginData, resume: (answer: () => Result) => void): void {
   const { sessions, settings } = provider;
   sessions.create(r, data, (outcome) =>
     resume(() => {

@@ -7,8 +7,8 @@ import type { KeyvalZone } from '../../lookup/keyval-zone.js';
 import { cookieNamed, setCookie } from './cookies.js';
 import { isSecure } from './own-address.js';
 import { digestText, seal, unseal } from './seal.js';
-import { readSession, Session, type SessionData, writeSession } from './session.js';
-import { LOCK_MS, MAX_STORED, REMEMBERED, type SessionStore } from './session-store.js';
+import { type LoginData, LoginSession, readSession, writeSession } from './session.js';
+import { LOCK_MS, type LoginStore, MAX_STORED, REMEMBERED } from './session-store.js';
 import type { ProviderSettings } from './settings.js';
 import { lockPair } from './zone-sessions.js';
 
@@ -28,12 +28,12 @@ const ZERO = 48;
  * Sessions in encrypted cookies. The zone holds none of them; it has the locks of refreshes, what came of those for requests that were
  * under way, and which sessions were ended.
  */
-export class CookieSessions implements SessionStore {
+export class CookieSessions implements LoginStore {
   readonly #settings: ProviderSettings;
   readonly #zone: KeyvalZone;
   readonly #keys: readonly Buffer[];
   readonly #purpose: string;
-  readonly #opened = new Lru<Session>(REMEMBERED);
+  readonly #opened = new Lru<LoginSession>(REMEMBERED);
   readonly #find: (name: string) => string | undefined;
   /** The names of the cookies in small letters, as requests are searched for them. */
   readonly #lowerNames: readonly string[];
@@ -47,13 +47,13 @@ export class CookieSessions implements SessionStore {
     this.#lowerNames = Array.from({ length: MAX_CHUNKS }, (_, i) => this.#chunkName(i).toLowerCase());
   }
 
-  find(r: Request): Session | undefined {
+  find(r: Request): LoginSession | undefined {
     const text = this.#cookies(r);
     const session = text === undefined ? undefined : this.#open(text);
     return session === undefined || this.#isOver(session) ? undefined : session;
   }
 
-  create(r: Request, data: SessionData, done: (outcome: Session | string) => void): void {
+  create(r: Request, data: LoginData, done: (outcome: LoginSession | string) => void): void {
     const bytes = writeSession(data);
     const text = bytes.length > MAX_BYTES ? '' : this.#seal(data);
     if (text === '') {
@@ -67,30 +67,30 @@ export class CookieSessions implements SessionStore {
       return;
     }
     this.#write(r, text);
-    done(new Session(data, keyOf(data), this.#purpose));
+    done(new LoginSession(data, keyOf(data), this.#purpose));
   }
 
-  show(r: Request, { data }: Session): void {
+  show(r: Request, { data }: LoginSession): void {
     this.#write(r, this.#seal(data));
   }
 
-  look(session: Session): Session | undefined {
+  look(session: LoginSession): LoginSession | undefined {
     const later = this.#zone.find(nextName(session));
     const found = (later === undefined ? undefined : this.#open(later)) ?? session;
     return this.#isOver(found) ? undefined : found;
   }
 
-  lock(session: Session, done: (outcome: 'mine' | 'theirs') => void): void {
+  lock(session: LoginSession, done: (outcome: 'mine' | 'theirs') => void): void {
     lockPair(this.#zone, `lock:${session.key}`, session.data.refreshes, done);
   }
 
-  unlock({ key }: Session): void {
+  unlock({ key }: LoginSession): void {
     this.#zone.later((changes) => changes.delete(`lock:${key}`));
   }
 
-  refresh(session: Session, data: SessionData, done: (outcome: Session | undefined) => void): void {
+  refresh(session: LoginSession, data: LoginData, done: (outcome: LoginSession | undefined) => void): void {
     const value = this.#seal(data);
-    const next = new Session(data, session.key, this.#purpose);
+    const next = new LoginSession(data, session.key, this.#purpose);
     this.#zone.later(
       (changes) => {
         changes.delete(`lock:${session.key}`);
@@ -101,7 +101,7 @@ export class CookieSessions implements SessionStore {
     );
   }
 
-  end({ key }: Session, done: () => void): void {
+  end({ key }: LoginSession, done: () => void): void {
     this.#zone.later((changes) => {
       changes.put(endName(key), { value: '1', expires: Date.now() + this.#settings.sessionTimeout + LOCK_MS });
       changes.delete(`lock:${key}`);
@@ -112,7 +112,7 @@ export class CookieSessions implements SessionStore {
     this.#write(r, '');
   }
 
-  #isOver(session: Session): boolean {
+  #isOver(session: LoginSession): boolean {
     return this.#zone.find(endName(session.key)) !== undefined || session.isOver(Date.now(), this.#find);
   }
 
@@ -148,11 +148,11 @@ export class CookieSessions implements SessionStore {
     }
   }
 
-  #seal(data: SessionData): string {
+  #seal(data: LoginData): string {
     return seal(this.#keys[0]!, deflateRawSync(writeSession(data)), this.#purpose);
   }
 
-  #open(text: string): Session | undefined {
+  #open(text: string): LoginSession | undefined {
     const known = this.#opened.get(text);
     if (known !== undefined) {
       return known;
@@ -162,7 +162,7 @@ export class CookieSessions implements SessionStore {
     if (data === undefined) {
       return undefined;
     }
-    const session = new Session(data, keyOf(data), this.#purpose);
+    const session = new LoginSession(data, keyOf(data), this.#purpose);
     this.#opened.set(text, session, text.length);
     return session;
   }
@@ -177,6 +177,6 @@ function unpack(packed: Buffer): Buffer {
   }
 }
 
-const keyOf = ({ id }: SessionData): string => digestText(id);
+const keyOf = ({ id }: LoginData): string => digestText(id);
 const endName = (key: string): string => `ended:${key}`;
-const nextName = ({ key, data }: Session): string => `next:${key}:${data.refreshes}`;
+const nextName = ({ key, data }: LoginSession): string => `next:${key}:${data.refreshes}`;

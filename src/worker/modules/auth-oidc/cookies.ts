@@ -1,11 +1,11 @@
 import { cookieValue } from '../../http/headers/cookie.js';
 import type { Request } from '../../http/request/request.js';
 import { lastingSlot } from '../../task/client-task.js';
-import type { Session } from './session.js';
+import type { LoginSession } from './session.js';
 
 /** What a request has of a login. */
 class LoginState {
-  session: Session | undefined = undefined;
+  session: LoginSession | undefined = undefined;
   /** Lines of Set-Cookie for the response. */
   readonly cookies: string[] = [];
 }

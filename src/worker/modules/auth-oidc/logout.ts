@@ -11,7 +11,7 @@ import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
 import { mayBeIssuer } from './provider-tokens.js';
 import { digestText } from './seal.js';
-import { logoutName, type Session } from './session.js';
+import { type LoginSession, logoutName } from './session.js';
 import { LOCK_MS } from './session-store.js';
 import { latin1, utf8 } from './settings.js';
 
@@ -45,7 +45,7 @@ export function logOut(r: Request, provider: Provider): Result {
   return AGAIN;
 }
 
-function afterLogout(r: Request, { settings }: Provider, session: Session | undefined, found: Metadata | ProviderFailure): Result {
+function afterLogout(r: Request, { settings }: Provider, session: LoginSession | undefined, found: Metadata | ProviderFailure): Result {
   const after = settings.postLogoutUri === undefined ? undefined : ownUrl(r, settings, settings.postLogoutUri);
   const endpoint = found instanceof ProviderFailure ? undefined : found.end_session_endpoint;
   if (endpoint !== undefined && /^https:/i.test(endpoint) && URL.canParse(endpoint)) {

@@ -12,7 +12,7 @@ import { OpenIdClient } from './openid-client.js';
 import { providerFetch } from './provider-fetch.js';
 import { ProviderPlace } from './provider-place.js';
 import { deriveKey, randomText } from './seal.js';
-import type { SessionStore } from './session-store.js';
+import type { LoginStore } from './session-store.js';
 import { MIN_SECRET, type ProviderSettings } from './settings.js';
 import { ZoneSessions } from './zone-sessions.js';
 
@@ -27,7 +27,7 @@ export class Provider {
   readonly zone: KeyvalZone;
   readonly client: OpenIdClient;
   readonly metadata: KnownMetadata;
-  readonly sessions: SessionStore;
+  readonly sessions: LoginStore;
   readonly meter: Meter;
   /** What ties what is encrypted to this provider. */
   readonly purpose: string;

@@ -11,7 +11,7 @@ import { lineOf, ProviderFailure } from './failure.js';
 import { askForLogin } from './login.js';
 import type { Metadata, Tokens } from './openid-client.js';
 import type { Provider } from './provider.js';
-import { claimsOf, type Session, type SessionData } from './session.js';
+import { claimsOf, type LoginData, type LoginSession } from './session.js';
 
 /** How often, and how many milliseconds apart, a request looks for what another worker makes of a session. */
 const LOOKS = 100;
@@ -20,7 +20,7 @@ const LOOK_MS = 100;
 const REST = 10_000;
 
 /** The session as it is to be used from now on; undefined: it has ended. */
-type Done = (session: Session | undefined) => void;
+type Done = (session: LoginSession | undefined) => void;
 
 /** The refreshes of a worker that are under way, by the sessions' keys. */
 export class Refreshes {
@@ -30,7 +30,7 @@ export class Refreshes {
    * Makes the tokens of a session fresh, for one request of all workers at a time. Where sessions are in a zone, a request whose tokens
    * have not ended yet does not wait. While the provider does not answer, nobody waits.
    */
-  take(r: Request, provider: Provider, session: Session): Result {
+  take(r: Request, provider: Provider, session: LoginSession): Result {
     const ended = Date.now() >= session.data.tokenUntil;
     const waits = !provider.silent && (ended || provider.settings.inCookies);
     if (performance.now() < provider.restsUntil || r.http.env.rehearsing) {
@@ -53,11 +53,11 @@ export class Refreshes {
     return AGAIN;
   }
 
-  #begin(provider: Provider, session: Session, patient: boolean, note: (line: string) => void, first?: Done): void {
+  #begin(provider: Provider, session: LoginSession, patient: boolean, note: (line: string) => void, first?: Done): void {
     const { sessions } = provider;
     const { key } = session;
     this.#waiting.set(key, first === undefined ? [] : [first]);
-    const settle = (fresh: Session | undefined): void => {
+    const settle = (fresh: LoginSession | undefined): void => {
       const waiters = this.#waiting.get(key)!;
       this.#waiting.delete(key);
       for (const waiter of waiters) {
@@ -85,7 +85,7 @@ export class Refreshes {
 }
 
 /** Another worker refreshes the session: looks for it again and again. */
-function lookFor(provider: Provider, session: Session, looks: number, done: Done): void {
+function lookFor(provider: Provider, session: LoginSession, looks: number, done: Done): void {
   setTimer(() => {
     const now = provider.sessions.look(session);
     if (now === undefined || now.data.refreshes !== session.data.refreshes || looks === 1) {
@@ -96,7 +96,7 @@ function lookFor(provider: Provider, session: Session, looks: number, done: Done
   }, LOOK_MS);
 }
 
-function refresh(provider: Provider, session: Session, done: Done): void {
+function refresh(provider: Provider, session: LoginSession, done: Done): void {
   const { sessions } = provider;
   obtain(provider, session).then(
     (data) => {
@@ -121,7 +121,7 @@ function refresh(provider: Provider, session: Session, done: Done): void {
   );
 }
 
-async function obtain(provider: Provider, { data }: Session): Promise<SessionData> {
+async function obtain(provider: Provider, { data }: LoginSession): Promise<LoginData> {
   const { client, settings } = provider;
   const known = await new Promise<Metadata | ProviderFailure>((resolve) => provider.metadata.get(resolve));
   if (known instanceof ProviderFailure) {
@@ -139,7 +139,7 @@ async function obtain(provider: Provider, { data }: Session): Promise<SessionDat
   return refreshed(data, tokens, userinfo, settings.sessionTimeout);
 }
 
-function refreshed(data: SessionData, tokens: Tokens, userinfo: string, timeout: number): SessionData {
+function refreshed(data: LoginData, tokens: Tokens, userinfo: string, timeout: number): LoginData {
   const now = Date.now();
   const idToken = tokens.idToken || data.idToken;
   const claims = tokens.idToken === '' ? {} : claimsOf(idToken);
@@ -157,7 +157,7 @@ function refreshed(data: SessionData, tokens: Tokens, userinfo: string, timeout:
 }
 
 /** A request that has waited goes on with what its session is now. */
-function goOn(r: Request, provider: Provider, before: Session, session: Session | undefined): Result {
+function goOn(r: Request, provider: Provider, before: LoginSession, session: LoginSession | undefined): Result {
   if (session === undefined) {
     provider.sessions.forget(r);
     tell(r, 'the session has ended');

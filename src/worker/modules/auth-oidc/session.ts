@@ -2,7 +2,7 @@ import { digestText } from './seal.js';
 import { latin1 } from './settings.js';
 
 /** What is kept of a user who has logged in. Times are milliseconds of the wall clock. */
-export interface SessionData {
+export interface LoginData {
   /** Names it in this server; nobody can guess it. */
   readonly id: string;
   readonly sub: string;
@@ -37,15 +37,15 @@ const FIELDS = [
   'tokenUntil',
   'refreshes',
   'until',
-] as const satisfies readonly (keyof SessionData)[];
+] as const satisfies readonly (keyof LoginData)[];
 const NUMBERS: ReadonlySet<string> = new Set(['loggedInAt', 'tokenAt', 'tokenUntil', 'refreshes', 'until']);
 
 /** A token is refreshed so many milliseconds before its end, but not in the first half of its life. */
 const EARLY = 60_000;
 
 /** A session as requests use it. */
-export class Session {
-  readonly data: SessionData;
+export class LoginSession {
+  readonly data: LoginData;
   /** The name of its pair in the zone, or of what the zone knows of it. */
   readonly key: string;
   /** From when on its tokens are to be refreshed; `Infinity`: they are not. */
@@ -56,7 +56,7 @@ export class Session {
   #claims: Readonly<Record<string, unknown>> | undefined;
 
   /** `purpose`: what ties it to its provider. */
-  constructor(data: SessionData, key: string, purpose: string) {
+  constructor(data: LoginData, key: string, purpose: string) {
     const { tokenAt, tokenUntil, refreshToken } = data;
     this.data = data;
     this.key = key;
@@ -90,7 +90,7 @@ const after = (time: string | undefined, loggedInAt: number): boolean => time !=
 export const logoutName = (purpose: string, kind: 'sid' | 'sub', name: string): string =>
   `logout:${digestText(`${kind} ${purpose} ${name}`)}`;
 
-function readClaims({ idToken, userinfo }: SessionData): Readonly<Record<string, unknown>> {
+function readClaims({ idToken, userinfo }: LoginData): Readonly<Record<string, unknown>> {
   return { ...(userinfo === '' ? {} : objectOf(userinfo)), ...claimsOf(idToken) };
 }
 
@@ -108,10 +108,10 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** The text that stores a session. */
-export const writeSession = (data: SessionData): Buffer => Buffer.from(JSON.stringify(FIELDS.map((name) => data[name])));
+export const writeSession = (data: LoginData): Buffer => Buffer.from(JSON.stringify(FIELDS.map((name) => data[name])));
 
 /** Reads what {@link writeSession} has written; undefined for the text of another version. */
-export function readSession(bytes: Buffer): SessionData | undefined {
+export function readSession(bytes: Buffer): LoginData | undefined {
   let values: unknown;
   try {
     values = JSON.parse(bytes.toString());
@@ -122,7 +122,7 @@ export function readSession(bytes: Buffer): SessionData | undefined {
     return undefined;
   }
   const sound = FIELDS.every((name, i) => typeof values[i] === (NUMBERS.has(name) ? 'number' : 'string'));
-  return sound ? (Object.fromEntries(FIELDS.map((name, i) => [name, values[i]])) as unknown as SessionData) : undefined;
+  return sound ? (Object.fromEntries(FIELDS.map((name, i) => [name, values[i]])) as unknown as LoginData) : undefined;
 }
 
 /**

@@ -5,21 +5,21 @@ import type { KeyvalZone } from '../../lookup/keyval-zone.js';
 import { setCookie } from './cookies.js';
 import { isSecure } from './own-address.js';
 import { deriveKey, randomText, seal, unseal } from './seal.js';
-import { readSession, Session, type SessionData, writeSession } from './session.js';
-import { LOCK_MS, MAX_STORED, REMEMBERED, type SessionStore } from './session-store.js';
+import { type LoginData, LoginSession, readSession, writeSession } from './session.js';
+import { LOCK_MS, type LoginStore, MAX_STORED, REMEMBERED } from './session-store.js';
 import type { ProviderSettings } from './settings.js';
 
 /** A session as this worker has opened it. */
 interface Opened {
   readonly stored: string;
-  readonly session: Session;
+  readonly session: LoginSession;
 }
 
 /** The session of a request, with the key that its pair is encrypted with. */
-class ZoneSession extends Session {
+class ZoneSession extends LoginSession {
   readonly secret: Buffer;
 
-  constructor(data: SessionData, key: string, purpose: string, secret: Buffer) {
+  constructor(data: LoginData, key: string, purpose: string, secret: Buffer) {
     super(data, key, purpose);
     this.secret = secret;
   }
@@ -29,7 +29,7 @@ class ZoneSession extends Session {
  * Sessions in a keyval zone. The cookie is a random text, of which the pair's name and the key of its value are derived: whoever reads the
  * zone, its state file or the API has neither tokens nor what a browser must send.
  */
-export class ZoneSessions implements SessionStore {
+export class ZoneSessions implements LoginStore {
   readonly #settings: ProviderSettings;
   readonly #zone: KeyvalZone;
   /** What ties a session to one provider, even in a zone that several share. */
@@ -49,7 +49,7 @@ export class ZoneSessions implements SessionStore {
     this.#cookieName = settings.cookieName.toLowerCase();
   }
 
-  find(r: Request): Session | undefined {
+  find(r: Request): LoginSession | undefined {
     const cookie = cookieValue(r, this.#cookieName);
     if (cookie === undefined || cookie.length !== this.#length) {
       return undefined;
@@ -58,7 +58,7 @@ export class ZoneSessions implements SessionStore {
     return this.#open(key, secret);
   }
 
-  create(r: Request, data: SessionData, done: (outcome: Session | string) => void): void {
+  create(r: Request, data: LoginData, done: (outcome: LoginSession | string) => void): void {
     const cookie = randomText();
     const { key, secret } = this.#keyOf(cookie);
     this.#put(key, secret, data, (session) => {
@@ -75,23 +75,23 @@ export class ZoneSessions implements SessionStore {
     // The cookie stays the same.
   }
 
-  look(session: Session): Session | undefined {
+  look(session: LoginSession): LoginSession | undefined {
     return this.#open(session.key, (session as ZoneSession).secret);
   }
 
-  lock({ key, data }: Session, done: (outcome: 'mine' | 'theirs') => void): void {
+  lock({ key, data }: LoginSession, done: (outcome: 'mine' | 'theirs') => void): void {
     lockPair(this.#zone, `lock:${key}`, data.refreshes, done);
   }
 
-  unlock({ key }: Session): void {
+  unlock({ key }: LoginSession): void {
     this.#zone.later((changes) => changes.delete(`lock:${key}`));
   }
 
-  refresh(session: Session, data: SessionData, done: (outcome: Session | undefined) => void): void {
+  refresh(session: LoginSession, data: LoginData, done: (outcome: LoginSession | undefined) => void): void {
     this.#put(session.key, (session as ZoneSession).secret, data, done, true);
   }
 
-  end({ key }: Session, done: () => void): void {
+  end({ key }: LoginSession, done: () => void): void {
     this.#opened.delete(key);
     this.#zone.later((changes) => {
       changes.delete(key);
@@ -113,7 +113,7 @@ export class ZoneSessions implements SessionStore {
     return keys;
   }
 
-  #open(key: string, secret: Buffer): Session | undefined {
+  #open(key: string, secret: Buffer): LoginSession | undefined {
     const stored = this.#zone.find(key);
     if (stored === undefined) {
       this.#opened.delete(key);
@@ -133,7 +133,7 @@ export class ZoneSessions implements SessionStore {
   }
 
   /** `again`: only in the place of one that is there, since a logout may have ended it meanwhile. */
-  #put(key: string, secret: Buffer, data: SessionData, done: (outcome: Session | undefined) => void, again = false): void {
+  #put(key: string, secret: Buffer, data: LoginData, done: (outcome: LoginSession | undefined) => void, again = false): void {
     const value = seal(secret, writeSession(data), this.#purpose);
     if (value.length > MAX_STORED) {
       done(undefined);

@@ -6,7 +6,7 @@ import { EACCES, ELOOP, ENOENT } from '../../files/file-info.js';
 import type { Request } from '../../http/request/request.js';
 
 /** One line of a list. */
-export interface Entry {
+export interface ListEntry {
   readonly name: string;
   readonly kind: 'directory' | 'file' | 'other';
   /** Seconds since 1970. */
@@ -18,8 +18,8 @@ export interface Entry {
  * Looks at everything in a folder that is not hidden: folders first, in the order of bytes. undefined when that failed, with a log
  * line.
  */
-export function readEntries(r: Request, folder: string, names: readonly string[]): Entry[] | undefined {
-  const entries: Entry[] = [];
+export function readEntries(r: Request, folder: string, names: readonly string[]): ListEntry[] | undefined {
+  const entries: ListEntry[] = [];
   for (const name of names) {
     if (name.startsWith('.')) {
       continue;
@@ -62,7 +62,7 @@ function statOf(r: Request, path: string): Stats | null | undefined {
   }
 }
 
-function compare(a: Entry, b: Entry): number {
+function compare(a: ListEntry, b: ListEntry): number {
   if ((a.kind === 'directory') !== (b.kind === 'directory')) {
     return a.kind === 'directory' ? -1 : 1;
   }

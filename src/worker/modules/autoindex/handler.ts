@@ -11,13 +11,13 @@ import { bufferSource, sendBody, sendHeader } from '../../http/request/respond.j
 import { METHOD } from '../../http/syntax/method.js';
 import { argValue } from '../../http/syntax/uri-args.js';
 import { DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
-import { type Entry, readEntries } from './entries.js';
+import { type ListEntry, readEntries } from './entries.js';
 import { htmlList } from './html.js';
 import { jsonList } from './json.js';
 import { xmlList } from './xml.js';
 
 /** How a location lists folders. */
-export interface Settings {
+export interface AutoindexSettings {
   enabled: boolean;
   format: 'html' | 'json' | 'jsonp' | 'xml';
   localtime: boolean;
@@ -27,7 +27,7 @@ export interface Settings {
 const TYPES = { html: 'text/html', json: 'application/json', jsonp: 'application/javascript', xml: 'text/xml' } as const;
 
 /** Makes the handler that answers with a list of a folder. nginx: ngx_http_autoindex_handler. */
-export function listFolder(conf: Readonly<Settings>): PhaseHandler {
+export function listFolder(conf: Readonly<AutoindexSettings>): PhaseHandler {
   return (r) => {
     if (r.uri.charCodeAt(r.uri.length - 1) !== 47) {
       return DECLINED;
@@ -73,7 +73,13 @@ export function listFolder(conf: Readonly<Settings>): PhaseHandler {
   };
 }
 
-function render(r: Request, conf: Readonly<Settings>, format: Settings['format'], callback: string, entries: readonly Entry[]): string {
+function render(
+  r: Request,
+  conf: Readonly<AutoindexSettings>,
+  format: AutoindexSettings['format'],
+  callback: string,
+  entries: readonly ListEntry[],
+): string {
   if (format === 'html') {
     return htmlList(r.uri, entries, conf.localtime, conf.exactSize, r.out.charset.toLowerCase() === 'utf-8');
   }

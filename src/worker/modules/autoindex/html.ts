@@ -1,5 +1,5 @@
 import { escapeHtml, escapeUri } from '../../http/syntax/uri-escape.js';
-import type { Entry } from './entries.js';
+import type { ListEntry } from './entries.js';
 import { clipUtf8, utf8Length } from './utf8.js';
 
 /** Columns for a name. */
@@ -7,7 +7,7 @@ const WIDTH = 50;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The list as a page. `utf8`: names count in characters of UTF-8, not in bytes. nginx: ngx_http_autoindex_html. */
-export function htmlList(uri: string, entries: readonly Entry[], localtime: boolean, exactSize: boolean, utf8: boolean): string {
+export function htmlList(uri: string, entries: readonly ListEntry[], localtime: boolean, exactSize: boolean, utf8: boolean): string {
   const title = escapeHtml(uri);
   let page = `<html>\r\n<head><title>Index of ${title}</title></head>\r\n<body>\r\n<h1>Index of ${title}</h1>`;
   page += '<hr><pre><a href="../">../</a>\r\n';
@@ -39,13 +39,13 @@ function dateColumn(seconds: number): string {
   return `${day} ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
 }
 
-const exact = (entry: Entry, folder: boolean): string => (folder ? '-' : `${entry.size}`).padStart(19);
+const exact = (entry: ListEntry, folder: boolean): string => (folder ? '-' : `${entry.size}`).padStart(19);
 
 const KILO = 1024;
 const MEGA = KILO * KILO;
 const GIGA = KILO * MEGA;
 
-function rounded(entry: Entry, folder: boolean): string {
+function rounded(entry: ListEntry, folder: boolean): string {
   if (folder) {
     return '      -';
   }

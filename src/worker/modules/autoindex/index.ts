@@ -2,14 +2,14 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { flag, oneOf } from '../../../shared/config/slots.js';
 import { defineModule, defineScope } from '../../module.js';
-import { listFolder, type Settings } from './handler.js';
+import { type AutoindexSettings, listFolder } from './handler.js';
 
 const HTTP_SERVER_LOCATION = In.HTTP | In.SERVER | In.LOCATION;
 
-const scope = defineScope<Settings>({
+const scope = defineScope<AutoindexSettings>({
   fields: {
     enabled: inherit(false),
-    format: inherit<Settings['format']>('html'),
+    format: inherit<AutoindexSettings['format']>('html'),
     localtime: inherit(false),
     exactSize: inherit(true),
   },

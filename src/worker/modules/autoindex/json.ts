@@ -1,8 +1,8 @@
 import { httpDate } from '../../text/http-date.js';
-import type { Entry } from './entries.js';
+import type { ListEntry } from './entries.js';
 
 /** The list as an array of objects, one a line. nginx: ngx_http_autoindex_json. */
-export function jsonList(entries: readonly Entry[]): string {
+export function jsonList(entries: readonly ListEntry[]): string {
   const lines = entries.map(({ name, kind, mtime, size }) => {
     const sizeField = kind === 'file' ? `, "size":${size}` : '';
     return `\r\n{ "name":"${escapeJson(name)}", "type":"${kind}", "mtime":"${httpDate(mtime * 1000)}"${sizeField} }`;

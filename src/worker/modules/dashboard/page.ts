@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 /** The page as it is sent: all of it is one text. */
-export interface Page {
+export interface DashboardPage {
   readonly bytes: Buffer;
   readonly zipped: Buffer;
   /** What the page may do: run and show what is in it, and ask this server. */
@@ -12,15 +12,15 @@ export interface Page {
   readonly tag: string;
 }
 
-let page: Page | undefined;
+let page: DashboardPage | undefined;
 
 /** Reads the page, which the build has made. */
-export function dashboardPage(): Page {
+export function dashboardPage(): DashboardPage {
   page ??= readPage(fileURLToPath(new URL('./dashboard.html', import.meta.url)));
   return page;
 }
 
-function readPage(file: string): Page {
+function readPage(file: string): DashboardPage {
   const bytes = readFileSync(file);
   const text = bytes.toString();
   const hashes = (tag: 'script' | 'style'): string =>

@@ -9,12 +9,12 @@ import { METHOD } from '../../http/syntax/method.js';
 import type { Result } from '../../task/codes.js';
 import { copyFile, copyTree, deletePath, failure, linkInfo, moveFile } from './files.js';
 import { depthOf, destinationOf, hasBody, INFINITE, INVALID, mayOverwrite } from './request-headers.js';
-import type { Settings } from './settings.js';
+import type { DavSettings } from './settings.js';
 
 const EEXIST = 17;
 
 /** Copies or moves a file or a collection. nginx: ngx_http_dav_copy_move_handler. */
-export function copyOrMove(r: Request, conf: Readonly<Settings>): Result {
+export function copyOrMove(r: Request, conf: Readonly<DavSettings>): Result {
   if (hasBody(r)) {
     r.log(ERROR, 'COPY and MOVE with body are unsupported');
     return 415;
@@ -104,7 +104,7 @@ function refuse(r: Request, given: string): void {
 
 function transfer(
   r: Request,
-  conf: Readonly<Settings>,
+  conf: Readonly<DavSettings>,
   given: string,
   source: string,
   target: string,

@@ -9,12 +9,12 @@ import type { Request } from '../../http/request/request.js';
 import type { Result } from '../../task/codes.js';
 import { deletePath, failure, folderAccess, linkInfo, setLocation } from './files.js';
 import { depthOf, hasBody, INFINITE, INVALID } from './request-headers.js';
-import type { Settings } from './settings.js';
+import type { DavSettings } from './settings.js';
 
 const EISDIR = 21;
 
 /** Removes a file or a collection. nginx: ngx_http_dav_delete_handler. */
-export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
+export function deleteResource(r: Request, conf: Readonly<DavSettings>): Result {
   if (hasBody(r)) {
     r.log(ERROR, 'DELETE with body is unsupported');
     return 415;
@@ -50,7 +50,7 @@ export function deleteResource(r: Request, conf: Readonly<Settings>): Result {
 }
 
 /** Makes a collection. nginx: ngx_http_dav_mkcol_handler. */
-export function makeCollection(r: Request, conf: Readonly<Settings>): Result {
+export function makeCollection(r: Request, conf: Readonly<DavSettings>): Result {
   if (hasBody(r)) {
     r.log(ERROR, 'MKCOL with body is unsupported');
     return 415;

@@ -8,11 +8,11 @@ import { DECLINED, type Result } from '../../task/codes.js';
 import { copyOrMove } from './copy-move.js';
 import { deleteResource, makeCollection } from './delete-mkcol.js';
 import { put } from './put.js';
-import type { Settings } from './settings.js';
+import type { DavSettings } from './settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
-const scope = defineScope<Settings>({
+const scope = defineScope<DavSettings>({
   fields: { methods: inherit(0), createFullPutPath: inherit(false), minDeleteDepth: inherit(0), access: inherit(0o600) },
   directives: {
     dav_methods: {
@@ -34,7 +34,7 @@ const scope = defineScope<Settings>({
 });
 
 // nginx: ngx_http_dav_handler.
-function handle(r: Request, conf: Readonly<Settings>): Result {
+function handle(r: Request, conf: Readonly<DavSettings>): Result {
   switch (r.methodBit & conf.methods) {
     case METHOD.PUT:
       return put(r, conf);

@@ -12,12 +12,12 @@ import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { parseHttpDate } from '../../text/http-date.js';
 import { moveFile, setLocation } from './files.js';
-import type { Settings } from './settings.js';
+import type { DavSettings } from './settings.js';
 
 const EISDIR = 21;
 
 /** Stores the request's body as a file. nginx: ngx_http_dav_put_handler. */
-export function put(r: Request, conf: Readonly<Settings>): Result {
+export function put(r: Request, conf: Readonly<DavSettings>): Result {
   if (r.uri.endsWith('/')) {
     r.log(ERROR, 'cannot PUT to a collection');
     return 409;
@@ -31,7 +31,7 @@ export function put(r: Request, conf: Readonly<Settings>): Result {
   return DONE;
 }
 
-function store(r: Request, conf: Readonly<Settings>): Result {
+function store(r: Request, conf: Readonly<DavSettings>): Result {
   if (r.contentLength === -1 && !r.chunkedIn && (r.main.body?.length ?? 0) === 0) {
     r.log(ERROR, 'PUT request body must be in a file');
     return 500;
@@ -62,7 +62,7 @@ function store(r: Request, conf: Readonly<Settings>): Result {
   return sendHeader(r);
 }
 
-function placeBody(r: Request, path: string, conf: Readonly<Settings>): boolean {
+function placeBody(r: Request, path: string, conf: Readonly<DavSettings>): boolean {
   const file = r.main.body?.file ?? ownFile(r);
   if (file === undefined) {
     return false;

@@ -1,5 +1,5 @@
 /** The directives of a location for WebDAV. */
-export interface Settings {
+export interface DavSettings {
   /** Bits of {@link METHOD}. */
   methods: number;
   createFullPutPath: boolean;

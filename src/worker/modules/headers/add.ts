@@ -5,7 +5,7 @@ import type { Request } from '../../http/request/request.js';
 import { parseHttpDate } from '../../text/http-date.js';
 
 /** One `add_header` or `add_trailer`. */
-export interface HeaderLine {
+export interface AddedHeader {
   readonly name: string;
   readonly value: ComplexValue<Request>;
   /** Whatever the status is. */
@@ -15,7 +15,7 @@ export interface HeaderLine {
 }
 
 /** Adds a location's headers. `safe`: the status is one that headers without `always` go with. nginx: ngx_http_headers_filter. */
-export function addHeaders(r: Request, lines: readonly HeaderLine[], safe: boolean): void {
+export function addHeaders(r: Request, lines: readonly AddedHeader[], safe: boolean): void {
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!;
     if (safe || line.always) {
@@ -25,7 +25,7 @@ export function addHeaders(r: Request, lines: readonly HeaderLine[], safe: boole
 }
 
 /** Notes what becomes of each `add_header` here, and which ones of outer levels are `lost`. */
-export function traceHeaders(r: Request, lines: readonly HeaderLine[], lost: readonly HeaderLine[], safe: boolean): void {
+export function traceHeaders(r: Request, lines: readonly AddedHeader[], lost: readonly AddedHeader[], safe: boolean): void {
   const trace = r.trace!;
   for (const { name, value, always, pos } of lines) {
     const text = value.eval(r);
@@ -58,7 +58,7 @@ function addHeader(r: Request, name: string, value: string): void {
 }
 
 /** Tells whether any trailer will be sent, hence the body must be framed in chunks. */
-export function hasTrailers(lines: readonly HeaderLine[], safe: boolean): boolean {
+export function hasTrailers(lines: readonly AddedHeader[], safe: boolean): boolean {
   for (let i = 0; i < lines.length; i++) {
     if (safe || lines[i]!.always) {
       return true;
@@ -68,7 +68,7 @@ export function hasTrailers(lines: readonly HeaderLine[], safe: boolean): boolea
 }
 
 /** Computes the trailers when the body ends. nginx: ngx_http_trailers_filter. */
-export function trailerStage(lines: readonly HeaderLine[], safe: boolean, next: BodyStage): BodyStage {
+export function trailerStage(lines: readonly AddedHeader[], safe: boolean, next: BodyStage): BodyStage {
   return {
     send(r, chunk, last) {
       if (last) {

@@ -4,7 +4,7 @@ import { inherit, own } from '../../../shared/config/define.js';
 import { oneOf } from '../../../shared/config/slots.js';
 import { lineValue } from '../../http/request/line-text.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { addHeaders, type HeaderLine, hasTrailers, traceHeaders, trailerStage } from './add.js';
+import { type AddedHeader, addHeaders, hasTrailers, traceHeaders, trailerStage } from './add.js';
 import { type Expires, parseExpiresDirective, setExpires } from './expires.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.LOCATION_IF;
@@ -13,12 +13,12 @@ type Inherit = 'off' | 'on' | 'merge';
 
 interface Settings {
   expires: Expires;
-  headers: readonly HeaderLine[] | undefined;
-  trailers: readonly HeaderLine[] | undefined;
+  headers: readonly AddedHeader[] | undefined;
+  trailers: readonly AddedHeader[] | undefined;
   headersInherit: Inherit;
   trailersInherit: Inherit;
   /** Lines of outer levels that inner ones have put out of force. */
-  lost: readonly HeaderLine[];
+  lost: readonly AddedHeader[];
 }
 
 const INHERIT = { off: 'off', on: 'on', merge: 'merge' } as const;
@@ -26,11 +26,11 @@ const INHERIT = { off: 'off', on: 'on', merge: 'merge' } as const;
 const scope = defineScope<Settings>({
   fields: {
     expires: inherit<Expires>({ kind: 'off', seconds: 0, value: undefined }),
-    headers: own<readonly HeaderLine[] | undefined>(undefined),
-    trailers: own<readonly HeaderLine[] | undefined>(undefined),
+    headers: own<readonly AddedHeader[] | undefined>(undefined),
+    trailers: own<readonly AddedHeader[] | undefined>(undefined),
     headersInherit: inherit<Inherit>('on'),
     trailersInherit: inherit<Inherit>('on'),
-    lost: own<readonly HeaderLine[]>([]),
+    lost: own<readonly AddedHeader[]>([]),
   },
   finish(conf, parent) {
     conf.lost =
@@ -72,10 +72,10 @@ const scope = defineScope<Settings>({
 
 // nginx: ngx_http_headers_merge_conf.
 function inherited(
-  lines: readonly HeaderLine[] | undefined,
-  outer: readonly HeaderLine[] | undefined,
+  lines: readonly AddedHeader[] | undefined,
+  outer: readonly AddedHeader[] | undefined,
   rule: Inherit,
-): readonly HeaderLine[] | undefined {
+): readonly AddedHeader[] | undefined {
   if (rule === 'off' || outer === undefined) {
     return lines;
   }
@@ -86,7 +86,7 @@ function inherited(
 }
 
 // nginx: ngx_http_headers_add.
-function parseLine(ctx: Context): HeaderLine {
+function parseLine(ctx: Context): AddedHeader {
   const [name, value, option] = ctx.node.args as [string, string, string | undefined];
   const line = { name, value: lineValue(ctx.complex(value)), always: option === 'always', pos: ctx.node.pos };
   if (option !== undefined && option !== 'always') {

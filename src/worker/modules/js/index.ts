@@ -36,10 +36,10 @@ import { JsBodyStage } from './body-stage.js';
 import { checkConfined, type Isolation, readIsolation } from './isolation.js';
 import { limited, missing, placeFor, statsOf, watchdogs } from './location-scripts.js';
 import { rewritePhase } from './rewrite.js';
-import { type Settings, slot } from './settings.js';
+import { type JsSettings, slot } from './settings.js';
 
 /** Runs the modules, and looks for the functions of a block. */
-function tryHandlers(conf: Readonly<Settings>, ctx: LinkContext<Request>, more: readonly (string | undefined)[]): void {
+function tryHandlers(conf: Readonly<JsSettings>, ctx: LinkContext<Request>, more: readonly (string | undefined)[]): void {
   const scripts = tryModules(conf, ctx as LinkContext<ClientTask>, 'http');
   if (scripts === undefined) {
     return;
@@ -62,14 +62,14 @@ type HandlerField = 'content' | 'access' | 'rewrite' | 'headerFilter' | 'bodyFil
 /** Stores the name of a function, which a block gives once. */
 const once =
   (field: HandlerField) =>
-  (conf: Partial<Settings>, node: Context['node'], ctx: Context): void => {
+  (conf: Partial<JsSettings>, node: Context['node'], ctx: Context): void => {
     if (conf[field] !== undefined) {
       ctx.reject('is duplicate');
     }
     conf[field] = node.args[0]!;
   };
 
-const scope = defineScope<Settings>({
+const scope = defineScope<JsSettings>({
   fields: {
     ...scriptFields,
     content: inherit<string | undefined>(undefined),
@@ -196,7 +196,7 @@ const mainScope = defineScope<MainSettings>({
 /** The threads of this worker, by what they load. */
 const pools = new WeakMap<WorkerEnv, Map<string, IsolatePool>>();
 
-function poolFor(conf: Readonly<Settings>, { threads, memory, grants }: Isolation, env: WorkerEnv): IsolatePool {
+function poolFor(conf: Readonly<JsSettings>, { threads, memory, grants }: Isolation, env: WorkerEnv): IsolatePool {
   let known = pools.get(env);
   if (known === undefined) {
     pools.set(env, (known = new Map()));
@@ -235,7 +235,7 @@ function poolFor(conf: Readonly<Settings>, { threads, memory, grants }: Isolatio
 const blockTimeouts = new WeakMap<WorkerEnv, number>();
 
 /** The content handler, whatever it is called as. */
-function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
+function contentHandler(conf: Readonly<JsSettings>, env: WorkerEnv, location: LocationRuntime, name: string): PhaseHandler {
   if (conf.isolation !== undefined) {
     return isolatedHandler({ name, timeout: conf.timeout, stats: statsOf(env, name) }, poolFor(conf, conf.isolation, env));
   }
@@ -250,7 +250,7 @@ function contentHandler(conf: Readonly<Settings>, env: WorkerEnv, location: Loca
   return webHandler(handler, { name, timeout: conf.timeout, stats: statsOf(env, name) });
 }
 
-function contentPhase(conf: Readonly<Settings>, env: WorkerEnv, scripts: Scripts, name: string): PhaseHandler {
+function contentPhase(conf: Readonly<JsSettings>, env: WorkerEnv, scripts: Scripts, name: string): PhaseHandler {
   const [run, limit] = limited(conf, env, name, scripts.find(name)!);
   // As in nginx, the body is there before a content handler begins.
   return (r) => {

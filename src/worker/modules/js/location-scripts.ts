@@ -9,10 +9,10 @@ import type { WaitLimit } from '../../js/request-object.js';
 import { functionMissing, installScripts, type ScriptPlace } from '../../js/script-place.js';
 import type { ScriptFunction } from '../../js/scripts.js';
 import type { Result } from '../../task/codes.js';
-import type { Settings } from './settings.js';
+import type { JsSettings } from './settings.js';
 
 /** What scripts are at a location. */
-export function placeFor(conf: Readonly<Settings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
+export function placeFor(conf: Readonly<JsSettings>, env: WorkerEnv, location: LocationRuntime): ScriptPlace {
   openGlobals();
   return installScripts(location, conf, env, 'http');
 }
@@ -31,7 +31,7 @@ export const statsOf = (env: WorkerEnv, name: string): HandlerStats =>
   new HandlerStats(name, env.zones.counters.meters.meter(jsKind, name), watchdogs.get(env));
 
 /** A function with its runs counted, and how long it may keep its client waiting. */
-export function limited(conf: Readonly<Settings>, env: WorkerEnv, name: string, found: ScriptFunction): [ScriptFunction, WaitLimit] {
+export function limited(conf: Readonly<JsSettings>, env: WorkerEnv, name: string, found: ScriptFunction): [ScriptFunction, WaitLimit] {
   const stats = statsOf(env, name);
   return [stats.counted(found), { name, timeout: conf.timeout, timedOut: () => stats.timedOut() }];
 }

@@ -4,7 +4,7 @@ import { LocationSlot } from '../../task/settings-slot.js';
 import type { Isolation } from './isolation.js';
 
 /** What a location says about JavaScript. */
-export interface Settings extends ScriptSettings {
+export interface JsSettings extends ScriptSettings {
   content: string | undefined;
   access: string | undefined;
   /** Of this server or location alone. */
@@ -23,4 +23,4 @@ export interface Settings extends ScriptSettings {
 }
 
 /** For modules that run at another place among the others. */
-export const slot = new LocationSlot<Settings>();
+export const slot = new LocationSlot<JsSettings>();

@@ -18,7 +18,7 @@ const MAX_KEYS = 512;
 /** A request that waits for places. */
 export interface PlaceAsker {
   /** The request's places, each as the key's and the most that all may hold. */
-  readonly places: readonly Place[];
+  readonly places: readonly FleetPlace[];
   placed(): void;
   /** A place is not free, by its number; none was taken. */
   full(place: number): void;
@@ -27,7 +27,7 @@ export interface PlaceAsker {
 }
 
 /** A place under one key. */
-export interface Place {
+export interface FleetPlace {
   readonly held: Held;
   readonly max: number;
 }
@@ -91,7 +91,7 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
   }
 
   /** Whether the places are this worker's still though they were left. */
-  areFree(places: readonly Place[]): boolean {
+  areFree(places: readonly FleetPlace[]): boolean {
     for (let i = 0; i < places.length; i++) {
       const { held } = places[i]!;
       if (held.asked || held.count >= held.told) {
@@ -102,7 +102,7 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
   }
 
   /** Takes places without a question: they are this worker's still, or the store is lost. */
-  take(places: readonly Place[]): void {
+  take(places: readonly FleetPlace[]): void {
     for (let i = 0; i < places.length; i++) {
       const { held } = places[i]!;
       held.count++;
@@ -121,7 +121,7 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
   }
 
   /** Gives places back. */
-  leave(places: readonly Place[]): void {
+  leave(places: readonly FleetPlace[]): void {
     for (let i = 0; i < places.length; i++) {
       const { held } = places[i]!;
       held.count--;

@@ -9,8 +9,8 @@ import { printable } from '../../http/request/trace.js';
 import { type ClientTask, lastingSlot } from '../../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, type Result } from '../../task/codes.js';
 import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
-import type { FleetPlaces, Place, PlaceAsker } from './fleet-places.js';
-import { LocationLimits, type Settings } from './location-limits.js';
+import type { FleetPlace, FleetPlaces, PlaceAsker } from './fleet-places.js';
+import { ConnectionLimits, type LimitConnSettings } from './location-limits.js';
 import { CONTESTED, ENTERED, FULL, LIMITED } from './zone.js';
 
 /** `$limit_conn_status`; a request or session that has it is not counted again. nginx: r->main->limit_conn_status. */
@@ -32,16 +32,16 @@ const RETRY_PAUSES = [3, 5, 12, 30];
 const FLEET_PAUSE = 12;
 /** The fleet's store is lost, and nothing else decides. */
 const UNDECIDED = 4;
-const NONE: readonly Place[] = [];
+const NONE: readonly FleetPlace[] = [];
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_conn_handler, ngx_stream_limit_conn_handler. */
 export function limitConnections(
-  conf: Readonly<Settings>,
+  conf: Readonly<LimitConnSettings>,
   env: WorkerEnv,
   runtime: ProtocolRuntime,
   kind: MeterKind,
 ): (task: ClientTask) => Result {
-  const location = new LocationLimits(conf, env, runtime, kind);
+  const location = new ConnectionLimits(conf, env, runtime, kind);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;
@@ -62,20 +62,20 @@ export function limitConnections(
 /** One request: it waits for the decision, and is then counted until it ends. */
 class Entry implements ZoneJob, PlaceAsker {
   readonly #r: ClientTask;
-  readonly #location: LocationLimits;
+  readonly #location: ConnectionLimits;
   readonly #keys: readonly string[];
   #code = ENTERED;
   /** Index of the limit that refused the request. */
   #refusing = 0;
   #tries = 0;
   /** The request's places among those of the fleet. */
-  places: readonly Place[] = NONE;
+  places: readonly FleetPlace[] = NONE;
   /** The store has been asked once more after it refused. */
   #askedAgain = false;
   /** The request of the same connection that the refused one waits for. */
   #former: ClientTask | undefined = undefined;
 
-  constructor(r: ClientTask, location: LocationLimits, keys: readonly string[]) {
+  constructor(r: ClientTask, location: ConnectionLimits, keys: readonly string[]) {
     this.#r = r;
     this.#location = location;
     this.#keys = keys;
@@ -217,9 +217,9 @@ class Entry implements ZoneJob, PlaceAsker {
     }
   }
 
-  #placesOfFleet(fleet: FleetPlaces): Place[] {
+  #placesOfFleet(fleet: FleetPlaces): FleetPlace[] {
     const { shared, conf } = this.#location;
-    const places: Place[] = [];
+    const places: FleetPlace[] = [];
     for (let i = 0; i < shared.length; i++) {
       if (shared[i] !== undefined && this.#keys[i] !== '') {
         places.push({ held: fleet.held(shared[i]!, this.#keys[i]!), max: conf.limits[i]!.max });

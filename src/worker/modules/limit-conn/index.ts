@@ -10,15 +10,15 @@ import { limitDirectives, limitFields } from '../../http/limits/limit-settings.j
 import { defineModule, defineSharedScope, type SharedContext, type SharedVariable } from '../../module.js';
 import type { ProtocolRuntime } from '../../task/protocol-runtime.js';
 import { limitConnections, STATUS } from './handler.js';
-import type { Settings } from './location-limits.js';
+import type { LimitConnSettings } from './location-limits.js';
 import { type ConnData, connZone } from './zone.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION | In.STREAM | In.STREAM_SERVER;
 const MAX_CONNECTIONS = 65535;
 
-const scope = defineSharedScope<Settings>({
+const scope = defineSharedScope<LimitConnSettings>({
   fields: {
-    limits: inherit<Settings['limits']>([]),
+    limits: inherit<LimitConnSettings['limits']>([]),
     ...limitFields,
   },
   directives: {
@@ -54,7 +54,7 @@ function defineZone(node: DirectiveNode, ctx: SharedContext): void {
 }
 
 // nginx: ngx_http_limit_conn.
-function addLimit(conf: Partial<Settings>, node: DirectiveNode, ctx: SharedContext): void {
+function addLimit(conf: Partial<LimitConnSettings>, node: DirectiveNode, ctx: SharedContext): void {
   const zone = ctx.zone(connZone, node.args[0]!);
   if (conf.limits?.some((limit) => limit.zone === zone)) {
     ctx.reject('is duplicate');
@@ -74,7 +74,7 @@ const variables: readonly SharedVariable[] = [{ name: 'limit_conn_status', cache
 
 type Handler = ReturnType<typeof limitConnections> | undefined;
 
-const build = (conf: Readonly<Settings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind): Handler =>
+const build = (conf: Readonly<LimitConnSettings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind): Handler =>
   conf.limits.length === 0 ? undefined : limitConnections(conf, env, runtime, kind);
 
 /** Limits how many requests or sessions are under way for each key. nginx: ngx_http_limit_conn_module, ngx_stream_limit_conn_module. */

@@ -10,7 +10,7 @@ import { FleetPlaces } from './fleet-places.js';
 import type { ConnData, ConnZone } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings extends LimitSettings {
+export interface LimitConnSettings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<ConnZone, ConnData>; readonly max: number }[];
 }
 
@@ -28,14 +28,14 @@ function placesOf(env: WorkerEnv, runtime: ProtocolRuntime, store: SharedStore, 
 }
 
 /** The limits of a location, or of a server of `stream`. */
-export class LocationLimits extends LimitedLocation<Settings> {
+export class ConnectionLimits extends LimitedLocation<LimitConnSettings> {
   readonly zones: readonly ConnZone[];
   /** The way to the store; undefined where all limits are this machine's alone. */
   readonly fleet: FleetPlaces | undefined;
   /** What keys of the store have of each zone; undefined for those of this machine alone. */
   readonly shared: readonly (string | undefined)[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind) {
+  constructor(conf: Readonly<LimitConnSettings>, env: WorkerEnv, runtime: ProtocolRuntime, kind: MeterKind) {
     super(conf, env);
     const { meters } = runtime;
     const { store } = env;

@@ -1,6 +1,6 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { BulkWriter } from '../../../shared/zone/bulk.js';
-import type { Sql, SqlValue, Statement, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, SqlValue, TransactionHooks, ZoneJob, ZoneKind, ZoneStats } from '../../../shared/zone/kind.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -66,11 +66,11 @@ export class ConnZone implements ZoneJob, TransactionHooks {
   readonly #held = new Map<string, Held>();
   /** Whose rows may have to change. */
   readonly #touched = new Set<Held>();
-  readonly #readOthers: Statement<number>;
-  readonly #read: Statement<number>;
+  readonly #readOthers: PreparedStatement<number>;
+  readonly #read: PreparedStatement<number>;
   readonly #writer: BulkWriter;
-  readonly #delete: Statement<never>;
-  readonly #countKeys: Statement<number>;
+  readonly #delete: PreparedStatement<never>;
+  readonly #countKeys: PreparedStatement<number>;
   #epoch: number;
   #used = 0;
   #usedStored = 0;

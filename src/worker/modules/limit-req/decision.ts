@@ -15,7 +15,7 @@ import { asStatus, DECLINED } from '../../task/codes.js';
 import { ADMITTED, BUSY, NO_ROOM, type RateData, RateDecision, type RateLimit, type RateZone, retryAfter, UNDECIDED } from './zone.js';
 
 /** The merged settings of a location. */
-export interface Settings extends LimitSettings {
+export interface LimitReqSettings extends LimitSettings {
   limits: readonly { readonly zone: ZoneRef<RateZone, RateData>; readonly burst: number; readonly delay: number }[];
   retryAfter: boolean;
 }
@@ -26,10 +26,10 @@ export const STATUS = lastingSlot<string>();
 export const RETRY_AFTER = lastingSlot<number>();
 
 /** The limits of a location. */
-export class LocationLimits extends LimitedLocation<Settings> {
+export class RequestLimits extends LimitedLocation<LimitReqSettings> {
   readonly limits: readonly RateLimit[];
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null) {
+  constructor(conf: Readonly<LimitReqSettings>, env: WorkerEnv, meters: Meters | null) {
     super(conf, env);
     this.limits = conf.limits.map(({ zone, burst, delay }) => {
       const opened = env.zones.open(zone);
@@ -42,10 +42,10 @@ export class LocationLimits extends LimitedLocation<Settings> {
 /** One request: it waits for the decision, and then perhaps for its delay. */
 export class Decision extends RateDecision implements ZoneJob {
   readonly #r: Request;
-  readonly #location: LocationLimits;
+  readonly #location: RequestLimits;
   readonly #keys: readonly string[];
 
-  constructor(r: Request, location: LocationLimits, keys: readonly string[]) {
+  constructor(r: Request, location: RequestLimits, keys: readonly string[]) {
     super();
     this.#r = r;
     this.#location = location;

@@ -4,7 +4,7 @@ import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import type { WorkerEnv } from '../../env.js';
 import { storeKey } from '../../fleet/store-key.js';
 import type { Request } from '../../http/request/request.js';
-import { Decision, LocationLimits, type Settings } from './decision.js';
+import { Decision, type LimitReqSettings, RequestLimits } from './decision.js';
 import type { Asker, FleetRates, Share } from './fleet-rates.js';
 import { KnownLevels } from './known-levels.js';
 import { ADMITTED, BUSY, NOT_COUNTED, type RateLimit, UNDECIDED } from './zone.js';
@@ -19,7 +19,7 @@ interface FleetLimit extends RateLimit {
 }
 
 /** The limits of a location some of which the machines of a fleet have in common. */
-export class FleetLimits extends LocationLimits {
+export class FleetLimits extends RequestLimits {
   readonly rates: FleetRates;
   readonly shared: readonly FleetLimit[];
   /** What a machine has of the shared limits while the store is lost. */
@@ -30,11 +30,11 @@ export class FleetLimits extends LocationLimits {
   readonly ownAt: readonly number[];
   readonly ownScope: ZoneScope | undefined;
 
-  constructor(conf: Readonly<Settings>, env: WorkerEnv, meters: Meters | null, rates: FleetRates) {
+  constructor(conf: Readonly<LimitReqSettings>, env: WorkerEnv, meters: Meters | null, rates: FleetRates) {
     super(conf, env, meters);
     const { prefix, settings } = rates.store;
     const synced = conf.limits.map(({ zone }) => zone.data.sync);
-    const refs = (which: boolean): Settings['limits'][number]['zone'][] =>
+    const refs = (which: boolean): LimitReqSettings['limits'][number]['zone'][] =>
       conf.limits.map(({ zone }) => zone).filter((_, i) => synced[i] === which);
     this.rates = rates;
     this.shared = this.limits.flatMap((limit, at) =>

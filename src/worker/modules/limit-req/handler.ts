@@ -3,7 +3,7 @@ import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { AGAIN, DECLINED } from '../../task/codes.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
-import { Decision, LocationLimits, type Settings, STATUS } from './decision.js';
+import { Decision, type LimitReqSettings, RequestLimits, STATUS } from './decision.js';
 import { FleetDecision, FleetLimits } from './fleet-decision.js';
 import { FleetRates } from './fleet-rates.js';
 
@@ -14,13 +14,13 @@ const MAX_KEY = 65535;
 const fleetOf = runtimePart<{ rates: FleetRates | undefined }>(() => ({ rates: undefined }));
 
 /** Builds the handler of a location that has limits. nginx: ngx_http_limit_req_handler. */
-export function limitRequests(conf: Readonly<Settings>, env: WorkerEnv, http: HttpRuntime): PhaseHandler {
+export function limitRequests(conf: Readonly<LimitReqSettings>, env: WorkerEnv, http: HttpRuntime): PhaseHandler {
   if (env.store !== undefined && conf.limits.some(({ zone }) => zone.data.sync)) {
     const fleet = fleetOf(http);
     fleet.rates ??= new FleetRates(env.store);
     return limitByFleet(new FleetLimits(conf, env, http.meters, fleet.rates));
   }
-  const location = new LocationLimits(conf, env, http.meters);
+  const location = new RequestLimits(conf, env, http.meters);
   return (r) => {
     if (STATUS.get(r) !== undefined) {
       return DECLINED;

@@ -7,7 +7,7 @@ import { parseZone } from '../../../shared/config/zone-parameter.js';
 import type { ZoneRef } from '../../../shared/zone/kind.js';
 import { limitDirectives, limitFields } from '../../http/limits/limit-settings.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
-import { RETRY_AFTER, type Settings, STATUS } from './decision.js';
+import { type LimitReqSettings, RETRY_AFTER, STATUS } from './decision.js';
 import { limitRequests } from './handler.js';
 import { type RateData, type RateZone, rateZone } from './zone.js';
 
@@ -15,9 +15,9 @@ const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 /** More than any bucket holds: nothing is delayed. */
 const NO_DELAY = Number.MAX_SAFE_INTEGER;
 
-const scope = defineScope<Settings>({
+const scope = defineScope<LimitReqSettings>({
   fields: {
-    limits: inherit<Settings['limits']>([]),
+    limits: inherit<LimitReqSettings['limits']>([]),
     ...limitFields,
     retryAfter: inherit(false),
   },
@@ -79,7 +79,7 @@ function defineZone(node: DirectiveNode, ctx: Context): void {
 }
 
 // nginx: ngx_http_limit_req.
-function parseLimit(node: DirectiveNode, ctx: Context): Settings['limits'][number] {
+function parseLimit(node: DirectiveNode, ctx: Context): LimitReqSettings['limits'][number] {
   let zone: ZoneRef<RateZone, RateData> | undefined;
   let burst = 0;
   let delay = 0;

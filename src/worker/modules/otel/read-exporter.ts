@@ -3,11 +3,11 @@ import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
 import type { Context } from '../../module.js';
-import type { Target } from '../../trace/span.js';
+import type { SpanTarget } from '../../trace/span.js';
 
 /** An `otel_exporter` block. */
 export interface ExporterSettings {
-  readonly protocol: Target['protocol'];
+  readonly protocol: SpanTarget['protocol'];
   readonly url: string;
   readonly tls: boolean;
   /** What `trusted_certificate` names, PEM. */
@@ -19,7 +19,7 @@ export interface ExporterSettings {
   readonly batchCount: number;
 }
 
-const PROTOCOLS: readonly string[] = ['grpc', 'http/protobuf', 'http/json'] satisfies Target['protocol'][];
+const PROTOCOLS: readonly string[] = ['grpc', 'http/protobuf', 'http/json'] satisfies SpanTarget['protocol'][];
 /** Lines and the numbers of arguments they take. */
 const ARGUMENTS: Readonly<Record<string, number>> = {
   endpoint: 1,
@@ -67,7 +67,7 @@ export function readExporter(node: DirectiveNode, ctx: Context): ExporterSetting
       numbers[name] = (name === 'interval' ? parseTime(value, 'ms') : parseSize(value)) ?? bad('invalid value');
     }
   });
-  const endpoint = readEndpoint(texts.endpoint ?? '', texts.protocol as Target['protocol'] | undefined, ctx);
+  const endpoint = readEndpoint(texts.endpoint ?? '', texts.protocol as SpanTarget['protocol'] | undefined, ctx);
   return {
     ...endpoint,
     authorities,
@@ -81,7 +81,7 @@ export function readExporter(node: DirectiveNode, ctx: Context): ExporterSetting
 /** nginx knows gRPC alone, whose endpoints have no path: one that has a path is for HTTP. */
 function readEndpoint(
   text: string,
-  protocol: Target['protocol'] | undefined,
+  protocol: SpanTarget['protocol'] | undefined,
   ctx: Context,
 ): Pick<ExporterSettings, 'protocol' | 'url' | 'tls'> {
   const scheme = /^https?:\/\//i.exec(text)?.[0] ?? '';

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { accepted, flag, int } from '../../../shared/config/slots.js';
-import { type QuicSettings, quicSlot } from '../../http/listening/quic-settings.js';
+import { type AddressQuicSettings, quicSlot } from '../../http/listening/quic-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { type Context, defineModule, defineScope } from '../../module.js';
 import { whyNoQuic } from '../../net/openssl/quic-library.js';
@@ -28,7 +28,7 @@ const setting =
   };
 
 // nginx: ngx_http_quic_host_key.
-function readHostKey(conf: Partial<QuicSettings>, node: DirectiveNode, ctx: Context): void {
+function readHostKey(conf: Partial<AddressQuicSettings>, node: DirectiveNode, ctx: Context): void {
   if (conf.quicHostKey !== undefined) {
     ctx.reject('is duplicate');
   }
@@ -43,7 +43,7 @@ function readHostKey(conf: Partial<QuicSettings>, node: DirectiveNode, ctx: Cont
   }
 }
 
-const quicScope = defineScope<QuicSettings>({
+const quicScope = defineScope<AddressQuicSettings>({
   fields: {
     quicRetry: inherit(false),
     quicGso: inherit<boolean | undefined>(undefined),
@@ -51,13 +51,17 @@ const quicScope = defineScope<QuicSettings>({
     quicIdLimit: inherit(2),
   },
   directives: {
-    quic_retry: { in: HTTP_SERVER, args: 'flag', set: setting<QuicSettings>((...all) => flag<'quicRetry', Request>('quicRetry')(...all)) },
-    quic_gso: { in: HTTP_SERVER, args: 'flag', set: setting<QuicSettings>((...all) => flag<'quicGso', Request>('quicGso')(...all)) },
-    quic_host_key: { in: HTTP_SERVER, args: 1, set: setting<QuicSettings>(readHostKey) },
+    quic_retry: {
+      in: HTTP_SERVER,
+      args: 'flag',
+      set: setting<AddressQuicSettings>((...all) => flag<'quicRetry', Request>('quicRetry')(...all)),
+    },
+    quic_gso: { in: HTTP_SERVER, args: 'flag', set: setting<AddressQuicSettings>((...all) => flag<'quicGso', Request>('quicGso')(...all)) },
+    quic_host_key: { in: HTTP_SERVER, args: 1, set: setting<AddressQuicSettings>(readHostKey) },
     quic_active_connection_id_limit: {
       in: HTTP_SERVER,
       args: 1,
-      set: setting<QuicSettings>((conf, node, ctx) => {
+      set: setting<AddressQuicSettings>((conf, node, ctx) => {
         int<'quicIdLimit', Request>('quicIdLimit')(conf, node, ctx);
         if (conf.quicIdLimit! < 2) {
           ctx.fail('"quic_active_connection_id_limit" must be 2 or more');

@@ -4,11 +4,11 @@ import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { HTTP_10 } from '../../http/syntax/request-line.js';
 import { OK, type Result } from '../../task/codes.js';
 import { parseHttpDate } from '../../text/http-date.js';
-import { parseRanges, type Range } from './parse-ranges.js';
+import { type ByteRange, parseRanges } from './parse-ranges.js';
 
 /** What the body filter has to cut out. */
 export interface Cut {
-  readonly ranges: readonly Range[];
+  readonly ranges: readonly ByteRange[];
   /** Where the body that comes begins in the whole one. */
   readonly offset: number;
   /** Stands before each of several ranges, without its numbers. */
@@ -64,7 +64,7 @@ function isSameVersion(r: Request): boolean {
 }
 
 // nginx: ngx_http_range_singlepart_header.
-function oneRange(r: Request, ranges: readonly Range[]): Cut {
+function oneRange(r: Request, ranges: readonly ByteRange[]): Cut {
   const out = r.out;
   const { start, end } = ranges[0]!;
   const cut: Cut = { ranges, offset: out.contentOffset, boundary: '', length: out.contentLength };
@@ -77,7 +77,7 @@ function oneRange(r: Request, ranges: readonly Range[]): Cut {
 }
 
 /** The numbers of a part and the empty line after its header. */
-export const partNumbers = ({ start, end }: Range, length: number): string => `${start}-${end - 1}/${length}\r\n\r\n`;
+export const partNumbers = ({ start, end }: ByteRange, length: number): string => `${start}-${end - 1}/${length}\r\n\r\n`;
 
 /** `\r\n--` and the twenty digits of a boundary: the part of {@link Cut.boundary} that the end of the body repeats. */
 export const BOUNDARY_MARK = 24;
@@ -85,7 +85,7 @@ export const BOUNDARY_MARK = 24;
 const tenDigits = (): string => String(Math.floor(Math.random() * 1e10)).padStart(10, '0');
 
 // nginx: ngx_http_range_multipart_header.
-function severalRanges(r: Request, ranges: readonly Range[]): Cut {
+function severalRanges(r: Request, ranges: readonly ByteRange[]): Cut {
   const out = r.out;
   const digits = tenDigits() + tenDigits();
   let boundary = `\r\n--${digits}\r\n`;

@@ -1,5 +1,5 @@
 /** Bytes from `start` up to, not including, `end`. */
-export interface Range {
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
@@ -15,8 +15,8 @@ const LONGEST = '9223372036854775807';
  * Reads what follows `bytes=` in a Range header, for a body of `length` bytes. Returns the ranges, 416 when none can be
  * had or the text is no list of ranges, or undefined to send the whole body. nginx: ngx_http_range_parse.
  */
-export function parseRanges(text: string, length: number, maxRanges: number): Range[] | 416 | undefined {
-  const ranges: Range[] = [];
+export function parseRanges(text: string, length: number, maxRanges: number): ByteRange[] | 416 | undefined {
+  const ranges: ByteRange[] = [];
   let total = 0;
   let at = 0;
   const number = (): number => {

@@ -13,11 +13,11 @@ import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED } from '../../task/codes.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { parseCondition } from './condition.js';
-import { compileProgram, type Step } from './program.js';
-import { Target } from './target.js';
+import { compileProgram, type RewriteStep } from './program.js';
+import { RewriteTarget } from './target.js';
 
 interface Settings {
-  steps: readonly Step[];
+  steps: readonly RewriteStep[];
   rewriteLog: boolean;
   uninitializedWarn: boolean;
 }
@@ -25,12 +25,12 @@ interface Settings {
 const INSIDE = In.SERVER | In.SERVER_IF | In.LOCATION | In.LOCATION_IF;
 const ANYWHERE = In.HTTP | INSIDE;
 
-function add(conf: Partial<Settings>, step: Step): void {
+function add(conf: Partial<Settings>, step: RewriteStep): void {
   conf.steps = append(conf.steps, step);
 }
 
 const scope = defineScope<Settings>({
-  fields: { steps: own<readonly Step[]>([]), rewriteLog: inherit(false), uninitializedWarn: inherit(true) },
+  fields: { steps: own<readonly RewriteStep[]>([]), rewriteLog: inherit(false), uninitializedWarn: inherit(true) },
   directives: {
     // nginx: ngx_http_rewrite_set.
     set: {
@@ -92,7 +92,7 @@ function defineVariable(name: string, ctx: Context): number {
 }
 
 // nginx: ngx_http_rewrite_return.
-function parseReturn(node: DirectiveNode, ctx: Context): Step {
+function parseReturn(node: DirectiveNode, ctx: Context): RewriteStep {
   const [code, text] = node.args as [string, string | undefined];
   if (parseNumber(code) === undefined) {
     if (text !== undefined || !/^(https?:\/\/|\$scheme)/i.test(code)) {
@@ -109,7 +109,7 @@ function parseReturn(node: DirectiveNode, ctx: Context): Step {
 }
 
 // nginx: ngx_http_rewrite.
-function parseRewrite(node: DirectiveNode, ctx: Context): Step {
+function parseRewrite(node: DirectiveNode, ctx: Context): RewriteStep {
   const [pattern, replacement, option] = node.args as [string, string, string | undefined];
   const regex = ctx.regex(pattern, false);
   if (replacement === '') {
@@ -130,7 +130,7 @@ function parseRewrite(node: DirectiveNode, ctx: Context): Step {
     ctx.fail(`invalid parameter "${option}"`, { arg: 2, hint: 'it is one of last, break, redirect, permanent' });
   }
   const addArgs = !replacement.endsWith('?');
-  const target = new Target(addArgs ? replacement : replacement.slice(0, -1), redirect !== 0, ctx);
+  const target = new RewriteTarget(addArgs ? replacement : replacement.slice(0, -1), redirect !== 0, ctx);
   return { kind: 'rewrite', pos: node.pos, regex, target, redirect, addArgs, last, breakCycle };
 }
 

@@ -16,10 +16,10 @@ import { respondBuffer } from '../../http/request/respond.js';
 import { unescapeUri } from '../../http/syntax/uri-escape.js';
 import { asStatus, DECLINED, type Result } from '../../task/codes.js';
 import type { Condition } from './condition.js';
-import type { Target } from './target.js';
+import type { RewriteTarget } from './target.js';
 
 /** What a directive of the module does at request time. The directives of a block run in the order of the text. */
-export type Step =
+export type RewriteStep =
   | { readonly kind: 'set'; readonly pos: Pos; readonly slot: number; readonly name: string; readonly value: ComplexValue<Request> }
   | { readonly kind: 'if'; readonly pos: Pos; readonly text: string; readonly condition: Condition; readonly block: Block }
   | { readonly kind: 'break'; readonly pos: Pos }
@@ -34,7 +34,7 @@ export type Step =
       readonly kind: 'rewrite';
       readonly pos: Pos;
       readonly regex: RegexValue<Request>;
-      readonly target: Target;
+      readonly target: RewriteTarget;
       /** Status of a redirect, 0 for a rewrite inside the server. */
       readonly redirect: number;
       readonly addArgs: boolean;
@@ -57,13 +57,13 @@ class Run {
 export interface ProgramOptions {
   readonly rewriteLog: boolean;
   /** The steps written in a nested block, and the location it compiles to; none for `if` in a server, which switches nothing. */
-  stepsOf(block: Block): readonly Step[];
+  stepsOf(block: Block): readonly RewriteStep[];
   locationOf(block: Block): LocationRuntime | undefined;
   assign(r: Request, slot: number, value: string): void;
 }
 
 /** Compiles the steps of a server or location to its rewrite handler. nginx: ngx_http_rewrite_handler. */
-export function compileProgram(steps: readonly Step[], options: ProgramOptions): PhaseHandler {
+export function compileProgram(steps: readonly RewriteStep[], options: ProgramOptions): PhaseHandler {
   const ops = compile(steps, options);
   return (r) => {
     const run = new Run();
@@ -86,11 +86,11 @@ function runOps(ops: readonly Op[], r: Request, run: Run): number {
   return NEXT;
 }
 
-function compile(steps: readonly Step[], options: ProgramOptions): Op[] {
+function compile(steps: readonly RewriteStep[], options: ProgramOptions): Op[] {
   return steps.map((step) => compileStep(step, options));
 }
 
-function compileStep(step: Step, options: ProgramOptions): Op {
+function compileStep(step: RewriteStep, options: ProgramOptions): Op {
   switch (step.kind) {
     case 'set': {
       const { slot, name, value, pos } = step;
@@ -186,7 +186,7 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
 }
 
 // nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
-function compileRewrite(step: Extract<Step, { kind: 'rewrite' }>, options: ProgramOptions): Op {
+function compileRewrite(step: Extract<RewriteStep, { kind: 'rewrite' }>, options: ProgramOptions): Op {
   const { regex, target, redirect, addArgs, last, breakCycle, pos } = step;
   const { rewriteLog } = options;
   return (r, run) => {

@@ -17,7 +17,7 @@ type Part = string | ((r: Request) => string);
  * The replacement of a `rewrite`. Captures are escaped again where they come to stand in arguments or in a redirect,
  * since they were cut out of the decoded URI. nginx: ngx_http_script_copy_capture_code.
  */
-export class Target {
+export class RewriteTarget {
   readonly #path: readonly Part[];
   readonly #args: readonly Part[] | undefined;
   /** How many `..` are in the path as it is written. */

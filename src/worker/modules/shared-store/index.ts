@@ -1,19 +1,19 @@
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { MACHINES_BYTES, MACHINES_ZONE, type MachinesZoneRef, machinesZone } from '../../fleet/machines-zone.js';
-import type { SealedZone, StoreSettings } from '../../fleet/settings.js';
+import type { SealedZone, SharedStoreSettings } from '../../fleet/settings.js';
 import { defineModule, defineScope } from '../../module.js';
 import { readStore } from './read-store.js';
 
 interface Settings {
-  store: StoreSettings | undefined;
+  store: SharedStoreSettings | undefined;
   /** Where it is kept what the machines tell of themselves. */
   machines: MachinesZoneRef | undefined;
 }
 
 /** The scope itself, for the code that starts a process with the store. */
 export const sharedStoreScope = defineScope<Settings>({
-  fields: { store: own<StoreSettings | undefined>(undefined), machines: own<MachinesZoneRef | undefined>(undefined) },
+  fields: { store: own<SharedStoreSettings | undefined>(undefined), machines: own<MachinesZoneRef | undefined>(undefined) },
   directives: {
     shared_store: {
       in: In.MAIN,

@@ -4,7 +4,7 @@ import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { parseEncryptionKey } from '../../fleet/encryption-key.js';
-import type { StoreServer, StoreSettings } from '../../fleet/settings.js';
+import type { SharedStoreSettings, StoreServer } from '../../fleet/settings.js';
 import type { Context } from '../../module.js';
 
 /** Lines of the block, and how many arguments they take at least and at most. */
@@ -38,7 +38,7 @@ const MAX_DIVISOR = 1000;
 const NAME = /^[0-9A-Za-z_.-]{1,64}$/;
 
 /** Reads a `shared_store` block. */
-export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
+export function readStore(node: DirectiveNode, ctx: Context): SharedStoreSettings {
   const name = node.args[0]!;
   if (!NAME.test(name)) {
     ctx.fail(`invalid name "${name}" in "shared_store" directive`, { arg: 0, hint: 'letters, digits, ".", "_" and "-" make a name' });
@@ -48,7 +48,7 @@ export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
   const files: Record<string, string> = {};
   const keys: Buffer[] = [];
   let timeout = DEFAULT_TIMEOUT;
-  let failure: StoreSettings['failure'] = 'local';
+  let failure: SharedStoreSettings['failure'] = 'local';
   let divisor = 1;
   ctx.entries(node, ({ name: line, args }, at) => {
     const bad = (why: string, arg = 0): never => at.fail(`"${line}" directive of "shared_store" ${why}`, { arg });
@@ -78,7 +78,7 @@ export function readStore(node: DirectiveNode, ctx: Context): StoreSettings {
       if (value !== 'local' && value !== 'refuse') {
         bad(`has an invalid value "${value}", it must be "local" or "refuse"`);
       }
-      failure = value as StoreSettings['failure'];
+      failure = value as SharedStoreSettings['failure'];
       divisor = args[1] === undefined ? 1 : readDivisor(args[1], failure, bad);
     } else if (/^(cluster|ssl|ssl_verify)$/.test(line)) {
       if (value !== 'on' && value !== 'off') {

@@ -13,7 +13,7 @@ import {
   resolverKind,
   serverKind,
   streamLimitConnKind,
-  TLS,
+  TLS_METER,
   tlsKind,
   ZONE,
 } from '../../../shared/zone/meter-kinds.js';
@@ -99,10 +99,10 @@ function tlsMetrics(text: MetricsText, source: StatusSource): void {
   const values = metersOf(source).read(tlsKind).get('')?.values;
   if (values !== undefined) {
     text.counter('tls_handshakes_total', 'TLS handshakes with clients, by result.', [
-      [{ result: 'ok' }, values[TLS.handshakes]!],
-      [{ result: 'failed' }, values[TLS.failed]!],
+      [{ result: 'ok' }, values[TLS_METER.handshakes]!],
+      [{ result: 'failed' }, values[TLS_METER.failed]!],
     ]);
-    text.counter('tls_session_reuses_total', 'TLS handshakes that resumed a session.', [[{}, values[TLS.reuses]!]]);
+    text.counter('tls_session_reuses_total', 'TLS handshakes that resumed a session.', [[{}, values[TLS_METER.reuses]!]]);
   }
   text.gauge(
     'tls_certificate_not_after_timestamp_seconds',

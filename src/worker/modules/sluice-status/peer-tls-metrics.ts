@@ -1,4 +1,4 @@
-import { PEER, TLS } from '../../../shared/zone/meter-kinds.js';
+import { PEER, TLS_METER } from '../../../shared/zone/meter-kinds.js';
 import type { Labels, MetricsText } from './prometheus.js';
 
 /** TLS handshakes with the peers that speak TLS. */
@@ -8,18 +8,18 @@ export function peerTlsMetrics(
   peers: readonly { readonly labels: Labels; readonly values: Float64Array }[],
 ): void {
   const field = (values: Float64Array, place: number): number => values[PEER.tls + place]!;
-  const secure = peers.filter(({ values }) => field(values, TLS.handshakes) + field(values, TLS.failed) > 0);
+  const secure = peers.filter(({ values }) => field(values, TLS_METER.handshakes) + field(values, TLS_METER.failed) > 0);
   text.counter(
     `${prefix}_tls_handshakes_total`,
     'TLS handshakes with the server, by result.',
     secure.flatMap(({ labels, values }): [Labels, number][] => [
-      [{ ...labels, result: 'ok' }, field(values, TLS.handshakes)],
-      [{ ...labels, result: 'failed' }, field(values, TLS.failed)],
+      [{ ...labels, result: 'ok' }, field(values, TLS_METER.handshakes)],
+      [{ ...labels, result: 'failed' }, field(values, TLS_METER.failed)],
     ]),
   );
   text.counter(
     `${prefix}_tls_session_reuses_total`,
     'Those of them that resumed a session.',
-    secure.map(({ labels, values }) => [labels, field(values, TLS.reuses)]),
+    secure.map(({ labels, values }) => [labels, field(values, TLS_METER.reuses)]),
   );
 }

@@ -5,7 +5,7 @@ import { isTrue } from './condition.js';
 import { evaluate, variable } from './evaluate.js';
 import { include } from './include.js';
 import { AFTER_ELSE, AFTER_IF, NO_CONDITION, SUCCEEDED, UNSUCCESSFUL } from './outcome.js';
-import type { Page } from './page.js';
+import type { SsiPage } from './page.js';
 
 /** A command of pages. */
 export interface Command {
@@ -15,7 +15,7 @@ export interface Command {
   readonly within: number;
   /** Works inside a block, too. */
   readonly endsBlock?: true;
-  run(r: Request, page: Page, values: { readonly [name: string]: string }): number;
+  run(r: Request, page: SsiPage, values: { readonly [name: string]: string }): number;
 }
 
 /** nginx: ngx_http_ssi_commands. */
@@ -97,7 +97,7 @@ export const commands: { readonly [name: string]: Command } = {
 };
 
 // nginx: ngx_http_ssi_if.
-function choose(r: Request, page: Page, expression: string): number {
+function choose(r: Request, page: SsiPage, expression: string): number {
   if (page.chosen) {
     page.shown = false;
     return SUCCEEDED;
@@ -115,7 +115,7 @@ function choose(r: Request, page: Page, expression: string): number {
 }
 
 // nginx: ngx_http_ssi_echo.
-function echo(r: Request, page: Page, values: { readonly [name: string]: string }): number {
+function echo(r: Request, page: SsiPage, values: { readonly [name: string]: string }): number {
   const value = variable(r, page.shared, values['var']!) ?? values['default'] ?? '(none)';
   if (value === '') {
     return SUCCEEDED;

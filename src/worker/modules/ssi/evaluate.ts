@@ -2,7 +2,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 
 /** A `block`: the text to show when an included page is empty or fails. */
-export interface Block {
+export interface SsiBlock {
   readonly name: string;
   readonly pieces: Buffer[];
 }
@@ -12,7 +12,7 @@ export class SharedState {
   readonly variables = new Map<string, string>();
   /** Of the latest regular expression that matched, as far as groups are set. */
   captures: readonly (string | undefined)[] = [];
-  readonly blocks: Block[] = [];
+  readonly blocks: SsiBlock[] = [];
 }
 
 /** The value of one of the pages' own variables or captures, else of the configuration's. nginx: ngx_http_ssi_get_variable. */

@@ -6,14 +6,14 @@ import { bufferSource, respond } from '../../http/request/respond.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
 import { FAILED, OK, type Result } from '../../task/codes.js';
-import { type Block, evaluatePath } from './evaluate.js';
+import { evaluatePath, type SsiBlock } from './evaluate.js';
 import { SUCCEEDED, UNSUCCESSFUL, WAIT } from './outcome.js';
-import type { Page } from './page.js';
+import type { SsiPage } from './page.js';
 
 type Values = { readonly [name: string]: string };
 
 /** Puts the response to another request in the command's place, or into a variable. nginx: ngx_http_ssi_include. */
-export function include(r: Request, page: Page, values: Values): number {
+export function include(r: Request, page: SsiPage, values: Values): number {
   const { virtual, file, set, stub } = values;
   const complaint = complaintAbout(values);
   if (complaint !== undefined) {
@@ -77,7 +77,7 @@ function complaintAbout({ virtual, file, wait, set, stub }: Values): string | un
   return /^(no|yes)$/i.test(wait) ? undefined : `invalid value "${wait}" in the "wait" parameter`;
 }
 
-function includeInVariable(r: Request, page: Page, target: { readonly uri: string; readonly args: string }, name: string): number {
+function includeInVariable(r: Request, page: SsiPage, target: { readonly uri: string; readonly args: string }, name: string): number {
   const sink = new MemorySink();
   const { variables } = page.shared;
   if (!variables.has(name)) {
@@ -97,7 +97,7 @@ function includeInVariable(r: Request, page: Page, target: { readonly uri: strin
 }
 
 /** Shows a block where the subrequest failed or has nothing to show. nginx: ngx_http_ssi_stub_output. */
-function showStub(sr: Request, code: Result, slot: Slot, block: Block): Result {
+function showStub(sr: Request, code: Result, slot: Slot, block: SsiBlock): Result {
   if (code === FAILED || !slot.empty) {
     return code;
   }

@@ -8,13 +8,13 @@ import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { OK, type Result } from '../../task/codes.js';
-import { now, Page, pages } from './page.js';
-import type { Settings } from './settings.js';
+import { now, pages, SsiPage } from './page.js';
+import type { SsiSettings } from './settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 const DEFAULT_TYPES = ['text/html'] as const;
 
-const scope = defineScope<Settings>({
+const scope = defineScope<SsiSettings>({
   fields: {
     enable: inherit(false),
     silentErrors: inherit(false),
@@ -39,12 +39,12 @@ const scope = defineScope<Settings>({
 });
 
 // nginx: ngx_http_ssi_header_filter.
-function headerFilter(r: Request, conf: Readonly<Settings>): Result {
+function headerFilter(r: Request, conf: Readonly<SsiSettings>): Result {
   const { out } = r;
   if (out.contentLength === 0 || !hasContentType(r, conf.types)) {
     return OK;
   }
-  pages.set(r, new Page(r, conf));
+  pages.set(r, new SsiPage(r, conf));
   r.postpones = true;
   r.bodyIdentity = undefined;
   if (r !== r.main) {

@@ -10,7 +10,7 @@ import { commands } from './commands.js';
 import { SharedState } from './evaluate.js';
 import { NO_CONDITION, SUCCEEDED, UNSUCCESSFUL, WAIT } from './outcome.js';
 import { COMMAND, MORE, Parser } from './parser.js';
-import type { Settings } from './settings.js';
+import type { SsiSettings } from './settings.js';
 
 /** nginx: NGX_HTTP_SSI_MAX_PARAMS. */
 const MAX_PARAMS = 16;
@@ -19,12 +19,12 @@ const ENOUGH = 128 * 1024;
 const DEFAULT_TIME_FORMAT = '%A, %d-%b-%Y %H:%M:%S %Z';
 const shared = lastingSlot<SharedState>();
 /** The page that a response is. */
-export const pages = contextSlot<Page>();
+export const pages = contextSlot<SsiPage>();
 
 /** One page with commands: the main request's, or an included one. nginx: ngx_http_ssi_ctx_t. */
-export class Page implements BodyStage, ExpandingStage {
+export class SsiPage implements BodyStage, ExpandingStage {
   readonly shared: SharedState;
-  readonly #settings: Readonly<Settings>;
+  readonly #settings: Readonly<SsiSettings>;
   readonly #parser: Parser;
   #chunk: Chunk | null = null;
   #last = false;
@@ -43,7 +43,7 @@ export class Page implements BodyStage, ExpandingStage {
   condition: number = NO_CONDITION;
   inBlock = false;
 
-  constructor(r: Request, settings: Readonly<Settings>) {
+  constructor(r: Request, settings: Readonly<SsiSettings>) {
     const state = shared.get(r) ?? new SharedState();
     shared.set(r, state);
     this.shared = state;

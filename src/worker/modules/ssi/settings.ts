@@ -1,7 +1,7 @@
 import type { ContentTypes } from '../../http/headers/content-types.js';
 
 /** The `ssi*` directives of a location. */
-export interface Settings {
+export interface SsiSettings {
   enable: boolean;
   silentErrors: boolean;
   lastModified: boolean;

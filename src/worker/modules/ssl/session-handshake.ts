@@ -1,7 +1,7 @@
 import { INFO } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { StreamServer } from '../../stream/session/runtime.js';
-import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import { sessionTlsSlot } from '../../stream/session/session-settings.js';
 import { INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
 import { AGAIN, FAILED, OK, type Result } from '../../task/codes.js';
@@ -13,7 +13,7 @@ type Terminator = TlsTerminator<StreamServer>;
 type Outcome = TlsAccepted<StreamServer> | TlsFailure;
 
 /** Takes TLS off a session's connection, where its address is for TLS. nginx: ngx_stream_ssl_handler. */
-export function secure(s: Session): Result {
+export function secure(s: StreamSession): Result {
   const { tls } = s.address;
   if (tls === undefined || s.tls !== undefined) {
     return OK;
@@ -27,7 +27,7 @@ export function secure(s: Session): Result {
 }
 
 /** Begins the handshake with what came so far. Returns false when more has to come. */
-function begin(s: Session, tls: Terminator): boolean {
+function begin(s: StreamSession, tls: Terminator): boolean {
   const { held } = s;
   if (held === null) {
     return false;
@@ -57,16 +57,16 @@ const reader: SessionReader = {
   failed: (s, error) => end(s, ` (${errnoText(error)})`),
 };
 
-function gone(s: Session): void {
+function gone(s: StreamSession): void {
   end(s, '');
 }
 
-function end(s: Session, reason: string): void {
+function end(s: StreamSession, reason: string): void {
   s.log(INFO, `${CLOSED_BY_PEER}${reason}`);
   s.finalize(INTERNAL_SERVER_ERROR);
 }
 
-function handshaken(s: Session, result: Outcome): void {
+function handshaken(s: StreamSession, result: Outcome): void {
   if (s.finished) {
     if (!('message' in result)) {
       result.socket.close();
@@ -89,7 +89,7 @@ function handshaken(s: Session, result: Outcome): void {
   setImmediate(checkClient, s);
 }
 
-function checkClient(s: Session): void {
+function checkClient(s: StreamSession): void {
   const failure = clientFailure(s, s.server);
   if (failure !== undefined) {
     s.log(INFO, failure.message);

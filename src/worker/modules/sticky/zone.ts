@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
 import { slabCapacity, slabCost } from '../../../shared/zone/slab.js';
@@ -6,7 +6,7 @@ import { noteKey, OUTBOX_DDL, Outbox } from '../../fleet/outbox.js';
 import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../../fleet/replica-zone.js';
 
 /** Whose sessions a zone holds, and for how long. */
-export interface SessionData {
+export interface StickyZoneData {
   /** Name of the `upstream {}`. */
   readonly upstream: string;
   /** Milliseconds after its last use when a session is forgotten. */
@@ -49,21 +49,21 @@ export class StickyZone implements ReplicaZone {
   readonly sql: Sql;
   readonly replicaName: string;
   readonly #outbox: Outbox | undefined;
-  readonly #delete: Statement<never>;
-  readonly #keys: Statement<string>;
+  readonly #delete: PreparedStatement<never>;
+  readonly #keys: PreparedStatement<string>;
   readonly timeout: number;
   /** How many sessions there is room for. */
   readonly #capacity: number;
-  readonly #find: Statement<[string, number]>;
-  readonly #insert: Statement<never>;
-  readonly #update: Statement<never>;
-  readonly #sweep: Statement<never>;
-  readonly #dropOldest: Statement<never>;
-  readonly #meta: Statement<[number, number]>;
-  readonly #writeMeta: Statement<never>;
-  readonly #live: Statement<number>;
+  readonly #find: PreparedStatement<[string, number]>;
+  readonly #insert: PreparedStatement<never>;
+  readonly #update: PreparedStatement<never>;
+  readonly #sweep: PreparedStatement<never>;
+  readonly #dropOldest: PreparedStatement<never>;
+  readonly #meta: PreparedStatement<[number, number]>;
+  readonly #writeMeta: PreparedStatement<never>;
+  readonly #live: PreparedStatement<number>;
 
-  constructor(sql: Sql, { name, bytes, data }: { readonly name: string; readonly bytes: number; readonly data: SessionData }) {
+  constructor(sql: Sql, { name, bytes, data }: { readonly name: string; readonly bytes: number; readonly data: StickyZoneData }) {
     this.sql = sql;
     this.replicaName = `sticky:${name}`;
     this.#outbox = data.sync ? new Outbox(sql) : undefined;
@@ -160,10 +160,10 @@ export class StickyZone implements ReplicaZone {
   }
 }
 
-export type SessionZoneRef = ZoneRef<StickyZone, SessionData>;
+export type SessionZoneRef = ZoneRef<StickyZone, StickyZoneData>;
 
 /** The kind of zone that `sticky learn` declares. */
-export const stickyZone: ZoneKind<StickyZone, SessionData> = {
+export const stickyZone: ZoneKind<StickyZone, StickyZoneData> = {
   id: 'sticky',
   ddl: DDL,
   moreDdl: (data) => (data?.sync ? syncDdl(data.timeout) : ''),

@@ -1,7 +1,7 @@
 import type { StreamCheckPlan } from './plan.js';
 
 /** What a backend has sent in a check, as far as it is looked at. */
-export class Received {
+export class CheckInput {
   readonly #plan: StreamCheckPlan;
   #text = '';
 

@@ -6,7 +6,7 @@ import { connectPeer } from '../../upstream/connection/connector.js';
 import { transferFailure } from '../../upstream/connection/wire-errors.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import type { StreamCheckPlan } from './plan.js';
-import { Received } from './received.js';
+import { CheckInput } from './received.js';
 
 const CONNECT = { localAddress: undefined, localPort: undefined, keepAlive: false };
 
@@ -14,13 +14,13 @@ const CONNECT = { localAddress: undefined, localPort: undefined, keepAlive: fals
 export class TcpCheck extends PeerCheck implements ChannelOwner {
   readonly r = null;
   readonly #plan: StreamCheckPlan;
-  readonly #received: Received;
+  readonly #received: CheckInput;
   #connection: UpstreamConnection | null = null;
 
   constructor(plan: StreamCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
     super(plan.settings, peer, verdict, result);
     this.#plan = plan;
-    this.#received = new Received(plan);
+    this.#received = new CheckInput(plan);
   }
 
   protected begin(): void {

@@ -5,7 +5,7 @@ import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import type { StreamCheckPlan } from './plan.js';
-import { Received } from './received.js';
+import { CheckInput } from './received.js';
 
 /** What is sent where no `match` block says anything else: nginx's text, which backends may know. */
 const USUAL = 'nginx health check';
@@ -13,14 +13,14 @@ const USUAL = 'nginx health check';
 /** Checks by datagrams: one is sent, and either something comes, or the network does not say that nobody is there. */
 export class UdpCheck extends PeerCheck implements DatagramTaker, Expiring {
   readonly #plan: StreamCheckPlan;
-  readonly #received: Received;
+  readonly #received: CheckInput;
   readonly #deadline = new Deadline(this);
   #socket: DatagramSocket | null = null;
 
   constructor(plan: StreamCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
     super(plan.settings, peer, verdict, result);
     this.#plan = plan;
-    this.#received = new Received(plan);
+    this.#received = new CheckInput(plan);
   }
 
   protected begin(): void {

@@ -13,7 +13,7 @@ import { bytesOf } from '../../js/text.js';
 import { tryFunctions, tryModules } from '../../js/trial.js';
 import { claimContent, defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import type { SessionHandler, StreamServer } from '../../stream/session/runtime.js';
-import type { Session } from '../../stream/session/session.js';
+import type { StreamSession } from '../../stream/session/session.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { DECLINED, FAILED } from '../../task/codes.js';
 
@@ -108,7 +108,7 @@ function phase(name: string | undefined, server: StreamServer, preread: boolean)
 
 /** The value of a variable of `js_set`. nginx: ngx_stream_js_variable_set. */
 function callForValue(task: ClientTask, name: string): string | undefined {
-  const s = task as Session;
+  const s = task as StreamSession;
   const run = valueFunction(s, s.server, name);
   return run === undefined ? undefined : sessionScripts(s).value(run, name);
 }
@@ -121,7 +121,7 @@ export const streamJsModule = defineModule({
     In.STREAM_UPSTREAM,
     'stream',
     () => scope as unknown as Scope<ScriptSettings, ClientTask>,
-    (s, run, choice, name) => sessionScripts(s as Session).choose(run, choice, name),
+    (s, run, choice, name) => sessionScripts(s as StreamSession).choose(run, choice, name),
   ),
   stream: {
     phases: {

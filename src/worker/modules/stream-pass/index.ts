@@ -5,7 +5,7 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import { addressText, parseBackendUrl } from '../../address/backend-url.js';
 import type { PassTarget } from '../../connections/passing.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
-import type { Session } from '../../stream/session/session.js';
+import type { StreamSession } from '../../stream/session/session.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import { type ClientTask, lastingSlot } from '../../task/client-task.js';
 import { DONE, type Result } from '../../task/codes.js';
@@ -66,7 +66,7 @@ function readTarget(text: string): PassTarget | string {
 const PASSES = lastingSlot<number>();
 
 // nginx: ngx_stream_pass_handler.
-function pass(s: Session, given: PassTarget | ComplexValue<ClientTask>): Result {
+function pass(s: StreamSession, given: PassTarget | ComplexValue<ClientTask>): Result {
   s.action = 'passing connection to port';
   const refuse = (why: string): Result => {
     s.log(ERROR, why);

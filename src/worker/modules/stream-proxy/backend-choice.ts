@@ -2,7 +2,7 @@ import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { parseBackendUrl } from '../../address/backend-url.js';
 import { countBytes } from '../../stream/session/count-session.js';
-import type { Session } from '../../stream/session/session.js';
+import type { StreamSession } from '../../stream/session/session.js';
 import type { SessionUpstream } from '../../stream/session/session-upstream.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -22,7 +22,7 @@ import type { ProxiedServer } from './proxied-server.js';
  * connection's proxy and a proxy of datagrams know. nginx: ngx_stream_proxy_handler, ngx_stream_proxy_connect.
  */
 export abstract class BackendChoice extends PeerChoice implements SessionUpstream, BackendUser, TargetUser {
-  readonly r: Session;
+  readonly r: StreamSession;
   protected readonly server: ProxiedServer;
   override readonly attempts: Attempt[] = [];
   /** How much of what goes from and to the backend has been counted. */
@@ -31,7 +31,7 @@ export abstract class BackendChoice extends PeerChoice implements SessionUpstrea
   /** The second of the clock in which the session came here. */
   readonly #startSecond: number;
 
-  constructor(s: Session, server: ProxiedServer) {
+  constructor(s: StreamSession, server: ProxiedServer) {
     super();
     this.r = s;
     this.server = server;

@@ -1,11 +1,11 @@
 import { TLV } from '../../net/proxy-protocol.js';
 import { proxyProtocolHeader, proxyProtocolHeader2, tlv } from '../../net/proxy-protocol-write.js';
-import type { Session } from '../../stream/session/session.js';
+import type { StreamSession } from '../../stream/session/session.js';
 import { ownCertificate, signatureName } from '../../tls/own-certificate.js';
 import { peerOf, type TlsPeer } from '../../tls/peer.js';
 
 /** The header of the PROXY protocol that names a session's client. */
-export const clientHeader = (s: Session, version: 1 | 2): Buffer =>
+export const clientHeader = (s: StreamSession, version: 1 | 2): Buffer =>
   version === 1 ? proxyProtocolHeader(s) : proxyProtocolHeader2(s, tlvsOf(s));
 
 const CLIENT_SSL = 1;
@@ -17,7 +17,7 @@ const REVOKED = 23;
 const KINDS: Readonly<Record<string, string>> = { rsa: 'RSA', 'rsa-pss': 'RSA', ec: 'EC', dsa: 'DSA' };
 
 /** What is told of a client's TLS. nginx: ngx_proxy_protocol_v2_eval_ssl. */
-function tlvsOf(s: Session): Buffer[] {
+function tlvsOf(s: StreamSession): Buffer[] {
   const peer = peerOf(s);
   if (peer === undefined || peer.cipher === null) {
     return [];

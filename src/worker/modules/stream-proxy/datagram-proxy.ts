@@ -6,7 +6,7 @@ import { setTimer } from '../../../shared/time/timer.js';
 import { addressText } from '../../address/backend-url.js';
 import { network } from '../../net/engine/network.js';
 import type { DatagramClient } from '../../stream/session/datagram-client.js';
-import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import type { SessionFilter, SessionOutput } from '../../stream/session/session-filter.js';
 import { BAD_GATEWAY, INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import { enter, leave } from '../../task/at-work.js';
@@ -290,7 +290,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
 const uploadGoesOn = (proxy: DatagramProxy): void => proxy.uploadGoesOn();
 const downloadGoesOn = (proxy: DatagramProxy): void => proxy.downloadGoesOn();
 
-const proxyOf = (s: Session): DatagramProxy => s.upstream as DatagramProxy;
+const proxyOf = (s: StreamSession): DatagramProxy => s.upstream as DatagramProxy;
 
 /** Tells each session's proxy of its client. */
 const client: SessionReader = {

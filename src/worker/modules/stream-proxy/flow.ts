@@ -3,7 +3,7 @@ import { EMPTY } from '../../bytes/empty.js';
 import type { SessionProxy } from './session-proxy.js';
 
 /** One side of a session: the client's socket, or the connection to the backend. */
-export interface Side {
+export interface FlowSide {
   /**
    * Gives the kernel as many of the bytes as it has room for, and returns how many. Their memory is the caller's again. Few bytes may be
    * taken before the kernel is asked, and be {@link pending} later.
@@ -51,7 +51,7 @@ export class Flow {
   }
 
   /** Takes bytes, whose memory is used again after the call. Returns false when no more can be taken until the proxy reads on. */
-  take(bytes: Buffer, to: Side): boolean {
+  take(bytes: Buffer, to: FlowSide): boolean {
     if (this.rate > 0) {
       this.#kept = this.#kept === null ? Buffer.from(bytes) : Buffer.concat([this.#kept, bytes]);
       return this.#goOnSlowly(to);
@@ -60,7 +60,7 @@ export class Flow {
     return this.#forward(bytes, to);
   }
 
-  #forward(bytes: Buffer, to: Side): boolean {
+  #forward(bytes: Buffer, to: FlowSide): boolean {
     if (this.filter === null) {
       return this.#send(bytes, to);
     }
@@ -69,11 +69,11 @@ export class Flow {
   }
 
   /** Sends what a filter has made. */
-  emit(bytes: Buffer, to: Side): void {
+  emit(bytes: Buffer, to: FlowSide): void {
     this.#send(bytes, to);
   }
 
-  #send(bytes: Buffer, to: Side): boolean {
+  #send(bytes: Buffer, to: FlowSide): boolean {
     if (this.#waiting > 0) {
       to.write(Buffer.from(bytes));
       this.#waiting += bytes.length;
@@ -94,7 +94,7 @@ export class Flow {
   }
 
   /** Sends as much of what is kept as the rate lets through. */
-  #goOnSlowly(to: Side): boolean {
+  #goOnSlowly(to: FlowSide): boolean {
     const { rate } = this;
     while (this.#kept !== null && this.#timer === undefined && this.#waiting === 0) {
       const limit = rate * (this.#proxy.seconds() + 1) - this.received;
@@ -127,7 +127,7 @@ export class Flow {
   }
 
   /** Goes on after a pause or once the other side has room. Returns true when more can be taken. */
-  goOn(to: Side): boolean {
+  goOn(to: FlowSide): boolean {
     return this.#goOnSlowly(to);
   }
 

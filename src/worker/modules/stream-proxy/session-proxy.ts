@@ -1,7 +1,7 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import { addressText } from '../../address/backend-url.js';
 import type { BackendTls } from '../../net/secure-backend-socket.js';
-import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import type { SessionOutput } from '../../stream/session/session-filter.js';
 import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import { enter, leave } from '../../task/at-work.js';
@@ -361,7 +361,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
   }
 }
 
-const proxyOf = (s: Session): SessionProxy => s.upstream as SessionProxy;
+const proxyOf = (s: StreamSession): SessionProxy => s.upstream as SessionProxy;
 
 /** Tells each session's proxy of its client. */
 const client: SessionReader = {

@@ -2,7 +2,7 @@ import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
-import type { Session, SessionReader } from '../../stream/session/session.js';
+import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import type { MakeSessionFilter } from '../../stream/session/session-filter.js';
 import { STATUS_OK } from '../../stream/session/status.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -31,7 +31,7 @@ const scope = defineSharedScope<Settings>({
 });
 
 // nginx: ngx_stream_return_handler.
-function sendText(s: Session, text: string): Result {
+function sendText(s: StreamSession, text: string): Result {
   s.action = 'returning text';
   if (text === '') {
     return STATUS_OK;
@@ -47,7 +47,7 @@ function sendText(s: Session, text: string): Result {
 }
 
 /** What a filter makes of the text before it returns. */
-function filtered(s: Session, text: string, makeFilter: MakeSessionFilter): Buffer {
+function filtered(s: StreamSession, text: string, makeFilter: MakeSessionFilter): Buffer {
   const pieces: Buffer[] = [];
   const output = { pass: (bytes: Buffer, fromUpstream: boolean): void => void (fromUpstream && pieces.push(bytes)) };
   makeFilter(s, output).take(Buffer.from(text, 'latin1'), true, true);

@@ -3,7 +3,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { flag } from '../../../shared/config/slots.js';
 import { type HostParts, validateHost } from '../../http/syntax/host.js';
 import { defineModule, defineSharedScope, type StreamVariable } from '../../module.js';
-import type { Session } from '../../stream/session/session.js';
+import type { StreamSession } from '../../stream/session/session.js';
 import { lastingSlot } from '../../task/client-task.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
 import { type PrereadHello, protocolName, readHello } from './hello.js';
@@ -37,7 +37,7 @@ const RECORDS = lastingSlot<Records | undefined>();
 const HELLO = lastingSlot<PrereadHello | undefined>();
 
 /** Reads the first message of a TLS client, and chooses the server that it names. nginx: ngx_stream_ssl_preread_handler. */
-function preread(s: Session): Result {
+function preread(s: StreamSession): Result {
   const bytes = s.udp ? undefined : s.preread;
   if (bytes === undefined) {
     return DECLINED;
@@ -79,7 +79,7 @@ function preread(s: Session): Result {
 }
 
 // nginx: ngx_stream_ssl_preread_servername.
-function chooseServer(s: Session, name: string): void {
+function chooseServer(s: StreamSession, name: string): void {
   const parts: HostParts = { host: '', port: 0 };
   if (name === '' || !validateHost(name, parts)) {
     return;

@@ -7,14 +7,14 @@ import { defineModule, defineScope } from '../../module.js';
 import { OK, type Result } from '../../task/codes.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../text/cookie-time.js';
-import { FLAGS, type Settings } from './settings.js';
+import { FLAGS, type UserIdSettings } from './settings.js';
 import { assignId, cookieText, describe, userId } from './uid.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
-const scope = defineScope<Settings>({
+const scope = defineScope<UserIdSettings>({
   fields: {
-    mode: inherit<Settings['mode']>('off'),
+    mode: inherit<UserIdSettings['mode']>('off'),
     service: inherit<number | undefined>(undefined),
     name: inherit('uid'),
     domain: inherit(''),
@@ -93,12 +93,12 @@ const scope = defineScope<Settings>({
   },
 });
 
-const slot = new LocationSlot<Settings>();
+const slot = new LocationSlot<UserIdSettings>();
 
 const resetting = (r: Request): string => r.http.variables.named(r, 'uid_reset') ?? '';
 
 // nginx: ngx_http_userid_set_uid.
-function headerFilter(r: Request, conf: Readonly<Settings>): Result {
+function headerFilter(r: Request, conf: Readonly<UserIdSettings>): Result {
   if (r !== r.main) {
     return OK;
   }

@@ -1,5 +1,5 @@
 /** The `userid*` directives of a location. */
-export interface Settings {
+export interface UserIdSettings {
   mode: 'off' | 'log' | 'v1' | 'on';
   service: number | undefined;
   name: string;

@@ -3,7 +3,7 @@ import { nowSeconds } from '../../../shared/time/unix-time.js';
 import { cookieValue } from '../../http/headers/cookie.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
-import type { Settings } from './settings.js';
+import type { UserIdSettings } from './settings.js';
 
 /** Bytes of an identifier: four words. */
 const SIZE = 16;
@@ -28,7 +28,7 @@ let nextV1 = 1;
 let nextV2 = 0x03030302;
 
 /** Reads the client's cookie, once a request. nginx: ngx_http_userid_get_uid. */
-export function userId(r: Request, conf: Readonly<Settings>): UserId {
+export function userId(r: Request, conf: Readonly<UserIdSettings>): UserId {
   const known = ids.get(r);
   if (known !== undefined) {
     return known;
@@ -59,7 +59,7 @@ export function userId(r: Request, conf: Readonly<Settings>): UserId {
 }
 
 /** Decides which identifier the response sets, if any. `resetting` is `$uid_reset`. nginx: ngx_http_userid_create_uid. */
-export function assignId(r: Request, id: UserId, conf: Readonly<Settings>, resetting: string): void {
+export function assignId(r: Request, id: UserId, conf: Readonly<UserIdSettings>, resetting: string): void {
   if (id.set !== undefined) {
     return;
   }
@@ -79,7 +79,7 @@ export function assignId(r: Request, id: UserId, conf: Readonly<Settings>, reset
   id.set = conf.mode === 'v1' ? newV1(conf) : newV2(r, conf);
 }
 
-function newV1(conf: Readonly<Settings>): Buffer {
+function newV1(conf: Readonly<UserIdSettings>): Buffer {
   const uid = Buffer.alloc(SIZE);
   uid.writeUInt32LE((conf.service ?? 0) >>> 0, 0);
   uid.writeUInt32LE(nowSeconds() >>> 0, 4);
@@ -89,7 +89,7 @@ function newV1(conf: Readonly<Settings>): Buffer {
   return uid;
 }
 
-function newV2(r: Request, conf: Readonly<Settings>): Buffer {
+function newV2(r: Request, conf: Readonly<UserIdSettings>): Buffer {
   const uid = Buffer.alloc(SIZE);
   const address = r.connection.localAddress;
   if (conf.service !== undefined) {
@@ -117,7 +117,7 @@ export function describe(name: string, uid: Buffer): string {
 }
 
 /** The cookie's value for the identifier that is set. */
-export function cookieText(id: UserId, conf: Readonly<Settings>): string {
+export function cookieText(id: UserId, conf: Readonly<UserIdSettings>): string {
   if (id.got !== undefined && !id.reset) {
     return `${id.cookie.slice(0, TEXT)}${conf.mark}=`;
   }

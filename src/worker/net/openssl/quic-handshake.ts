@@ -29,7 +29,7 @@ export interface QuicSessions {
 }
 
 /** What a server's handshake is to be like. */
-export interface HandshakeSettings {
+export interface QuicHandshakeSettings {
   /** The address of an SSL_CTX that is QUIC's own, and prepared by {@link prepareQuicContext}. It stays while the handshake does. */
   readonly context: number;
   /** What ALPN chooses; empty: none fits, and the handshake fails. */
@@ -219,7 +219,7 @@ function bind(): Bound {
 
 /**
  * Makes a context fit for QUIC, once, before its first handshake. `early`: its tickets allow early data; `sessions`: tickets name sessions
- * that {@link HandshakeSettings.sessions} keeps.
+ * that {@link QuicHandshakeSettings.sessions} keeps.
  */
 export function prepareQuicContext(context: number, early: boolean, sessions = false): void {
   const { ssl, alpn, status, newSession, findSession } = bind();
@@ -252,7 +252,7 @@ interface Kept {
 /** A server's handshake, and what was agreed in it. */
 export class QuicHandshake implements CipherState {
   readonly user: HandshakeUser;
-  readonly settings: HandshakeSettings;
+  readonly settings: QuicHandshakeSettings;
   #parameters: Buffer;
   #ssl: number;
   /** The level of the messages that leave. */
@@ -270,7 +270,7 @@ export class QuicHandshake implements CipherState {
   #kept: Kept | undefined = undefined;
 
   /** `parameters`: the server's transport parameters. */
-  constructor(settings: HandshakeSettings, user: HandshakeUser, parameters: Buffer) {
+  constructor(settings: QuicHandshakeSettings, user: HandshakeUser, parameters: Buffer) {
     const { ssl, other, verify } = bind();
     if (parameters.length > PROTOCOL) {
       throw new Error('too many transport parameters');

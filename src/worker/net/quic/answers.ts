@@ -3,8 +3,8 @@ import { Code } from './errors.js';
 import type { LongHeader } from './long-header.js';
 import { ID_LENGTH } from './routed-ids.js';
 import { refusal, retryPacket, statelessReset, versionNegotiation } from './stateless.js';
-import type { Tokens } from './tokens.js';
-import type { Version } from './version.js';
+import type { AddressTokens } from './tokens.js';
+import type { QuicVersion } from './version.js';
 
 /** What makes a reset of a packet: it is longer, so that two servers do not answer each other without an end. */
 const LEAST_RESET = 43;
@@ -14,12 +14,12 @@ const MOST_RESETS = 100;
 /** What an endpoint sends for which it has no connection. */
 export class Answers {
   readonly #socket: UdpSocket;
-  readonly #tokens: Tokens;
+  readonly #tokens: AddressTokens;
   /** How many resets were sent in this second. */
   #resets = 0;
   #resetSecond = 0;
 
-  constructor(socket: UdpSocket, tokens: Tokens) {
+  constructor(socket: UdpSocket, tokens: AddressTokens) {
     this.#socket = socket;
     this.#tokens = tokens;
   }
@@ -33,12 +33,12 @@ export class Answers {
   }
 
   /** Has a client show its address, which is to come again to `id`. */
-  retry(version: Version, destination: Buffer, source: Buffer, id: Buffer, peer: Buffer, local: Buffer | undefined): void {
+  retry(version: QuicVersion, destination: Buffer, source: Buffer, id: Buffer, peer: Buffer, local: Buffer | undefined): void {
     this.#send(retryPacket(version, destination, source, id, this.#tokens.retry(peer, destination)), peer, local);
   }
 
   /** Refuses a client because of its token. */
-  refuse(version: Version, destination: Buffer, source: Buffer, reason: string, peer: Buffer, local: Buffer | undefined): void {
+  refuse(version: QuicVersion, destination: Buffer, source: Buffer, reason: string, peer: Buffer, local: Buffer | undefined): void {
     const length = refusal(version, destination, source, Code.INVALID_TOKEN, reason, this.#socket.output);
     this.#socket.send(peer, local, 0, length, length, false);
   }

@@ -1,6 +1,6 @@
 import { latin1 } from '../../bytes/latin1.js';
-import type { Connection } from './connection.js';
-import type { Tokens } from './tokens.js';
+import type { ServerConnection } from './connection.js';
+import type { AddressTokens } from './tokens.js';
 
 const TOKEN = 16;
 /** The shortest datagram that says that a client has lost its connection (RFC 9000, 10.3). */
@@ -8,15 +8,15 @@ const LEAST = 21;
 
 /** Clients that have lost their connections say so by tokens, which they have told before, in datagrams that nobody understands. */
 export class ClientResets {
-  readonly #tokens: Tokens;
-  readonly #connections = new Map<string, Connection>();
+  readonly #tokens: AddressTokens;
+  readonly #connections = new Map<string, ServerConnection>();
 
-  constructor(tokens: Tokens) {
+  constructor(tokens: AddressTokens) {
     this.#tokens = tokens;
   }
 
   /** A connection's client would say so by this token from now on; undefined where it has told none. */
-  watch(connection: Connection, token: Buffer | undefined): void {
+  watch(connection: ServerConnection, token: Buffer | undefined): void {
     if (connection.resetName !== '') {
       this.#connections.delete(connection.resetName);
     }
@@ -27,7 +27,7 @@ export class ClientResets {
   }
 
   /** Whose token a datagram `start..end` ends with. */
-  find(bytes: Buffer, start: number, end: number): Connection | undefined {
+  find(bytes: Buffer, start: number, end: number): ServerConnection | undefined {
     return this.#connections.size === 0 || end - start < LEAST
       ? undefined
       : this.#connections.get(this.#name(bytes.subarray(end - TOKEN, end)));

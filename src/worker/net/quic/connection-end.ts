@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import type { QuicEnd } from './contract.js';
 import { Code } from './errors.js';
 import { Farewell } from './farewell.js';
@@ -9,7 +9,7 @@ const REMEMBERED = 3;
 
 /** How a connection ends: those above hear of it once, its client as often as it asks, and what it holds is freed. */
 export class ConnectionEnd {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #client: QuicClient;
   /** Nothing is read or sent any more but the answer that it is over. */
   begun = false;
@@ -19,7 +19,7 @@ export class ConnectionEnd {
   /** What answers everything once the connection is closed; undefined where the peer has closed it. */
   #farewell: Farewell | undefined = undefined;
 
-  constructor(connection: Connection, client: QuicClient) {
+  constructor(connection: ServerConnection, client: QuicClient) {
     this.#connection = connection;
     this.#client = client;
   }

@@ -1,30 +1,30 @@
 import type { Region } from '../../../shared/net/uring/memory.js';
-import type { Connection } from './connection.js';
-import type { FrameReader } from './frame-reader.js';
+import type { ServerConnection } from './connection.js';
+import type { QuicFrameReader } from './frame-reader.js';
 import type { PacketWriter } from './packet-writer.js';
 import type { Path } from './path.js';
-import type { Version } from './version.js';
+import type { QuicVersion } from './version.js';
 
 /** What a connection needs of its endpoint. */
-export interface ConnectionHost {
-  readonly reader: FrameReader;
+export interface QuicConnectionHost {
+  readonly reader: QuicFrameReader;
   readonly writer: PacketWriter;
   /** What datagrams are read in, and built in. */
   readonly input: Region;
   readonly output: Region;
   readonly now: number;
-  newId(connection: Connection): Buffer;
+  newId(connection: ServerConnection): Buffer;
   dropId(id: Buffer): void;
   resetToken(id: Buffer): Buffer;
   newToken(path: Path): Buffer;
   /** The peer says by this token that it has lost the connection; undefined where it has told none. */
-  watchReset(connection: Connection, token: Buffer | undefined): void;
+  watchReset(connection: ServerConnection, token: Buffer | undefined): void;
   /** Has `flush` called before the tick is over. */
-  dirty(connection: Connection): void;
-  /** Has `expired` called at {@link Connection.deadline}, which is another one than before. */
-  schedule(connection: Connection): void;
+  dirty(connection: ServerConnection): void;
+  /** Has `expired` called at {@link ServerConnection.deadline}, which is another one than before. */
+  schedule(connection: ServerConnection): void;
   /** The connection is no more. */
-  forget(connection: Connection): void;
+  forget(connection: ServerConnection): void;
   /**
    * Sends `length` bytes of the output as datagrams of `segment` bytes, the last of which may be shorter. `marked`: with ECT(0). 0, or a
    * negated error number.
@@ -35,7 +35,7 @@ export interface ConnectionHost {
 
 /** What the first packet of a connection says. */
 export interface Beginning {
-  readonly version: Version;
+  readonly version: QuicVersion;
   /** The client's first destination, and its source. */
   readonly originalDestination: Buffer;
   readonly source: Buffer;

@@ -1,5 +1,5 @@
 import { ConnectionEnd } from './connection-end.js';
-import { type Beginning, type ConnectionHost, NoRoom } from './connection-host.js';
+import { type Beginning, NoRoom, type QuicConnectionHost } from './connection-host.js';
 import { type IdGiver, OwnIds, PeerIds, type ResetWatch } from './connection-ids.js';
 import type { QuicConnection, QuicConnectionHandler, QuicStream, QuicStreamHandler, QuicTls } from './contract.js';
 import { Control, ControlQueue } from './control-queue.js';
@@ -17,13 +17,13 @@ import { ServerHandshake } from './server-handshake.js';
 import { APPLICATION, GONE, HANDSHAKE, INITIAL, Space } from './space.js';
 import { StreamTable, type StreamTableOwner } from './stream-table.js';
 import type { PeerParameters } from './transport-parameters.js';
-import type { initialKeys, Version } from './version.js';
+import type { initialKeys, QuicVersion } from './version.js';
 
 /** A server's connection (RFC 9000): its parts, its times and its end. Times are monotonic milliseconds. */
-export class Connection implements QuicConnection, StreamTableOwner, QuicEnds, IdGiver, ResetWatch {
-  readonly host: ConnectionHost;
+export class ServerConnection implements QuicConnection, StreamTableOwner, QuicEnds, IdGiver, ResetWatch {
+  readonly host: QuicConnectionHost;
   readonly settings: QuicSettings;
-  readonly version: Version;
+  readonly version: QuicVersion;
   readonly spaces: Space[] = [new Space(INITIAL), new Space(HANDSHAKE), new Space(APPLICATION)];
   readonly keys = new KeyPhases();
   readonly controls = new ControlQueue();
@@ -60,7 +60,7 @@ export class Connection implements QuicConnection, StreamTableOwner, QuicEnds, I
   #received = 0;
 
   /** Throws {@link NoRoom} where the server does not take the client. */
-  constructor(host: ConnectionHost, server: QuicServer, path: Path, beginning: Beginning, now: number) {
+  constructor(host: QuicConnectionHost, server: QuicServer, path: Path, beginning: Beginning, now: number) {
     const client = server.admit(this);
     if (client === undefined) {
       throw new NoRoom();

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import type { Path } from './path.js';
 import { APPLICATION } from './space.js';
 
@@ -9,7 +9,7 @@ const EMSGSIZE = -90;
 
 /** Sends a connection's datagrams, as far as address, congestion window and pacer allow. */
 export class DatagramSender {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   /** When something may leave that the pacer holds back. */
   pacedUntil = Number.POSITIVE_INFINITY;
   /** How many bytes left on all paths. */
@@ -17,7 +17,7 @@ export class DatagramSender {
   /** The packets that are being built leave with a mark of ECN. */
   marks = false;
 
-  constructor(connection: Connection) {
+  constructor(connection: ServerConnection) {
     this.#connection = connection;
   }
 

@@ -5,10 +5,10 @@ import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Answers } from './answers.js';
 import { ClientResets } from './client-resets.js';
-import { Connection } from './connection.js';
-import { type ConnectionHost, NoRoom } from './connection-host.js';
+import { ServerConnection } from './connection.js';
+import { NoRoom, type QuicConnectionHost } from './connection-host.js';
 import type { Forwarder } from './forwarder.js';
-import { FrameReader } from './frame-reader.js';
+import { QuicFrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
 import { LongHeader } from './long-header.js';
 import { canRead, readPacket } from './packet-reader.js';
@@ -17,8 +17,8 @@ import { Path } from './path.js';
 import { ID_LENGTH, type RoutedIds } from './routed-ids.js';
 import { APPLICATION, HANDSHAKE, INITIAL } from './space.js';
 import { TimerHeap } from './timer-heap.js';
-import type { Tokens } from './tokens.js';
-import { initialKeys, Type, type Version } from './version.js';
+import type { AddressTokens } from './tokens.js';
+import { initialKeys, type QuicVersion, Type } from './version.js';
 
 /** A datagram with a client's Initial packet is that long, and its destination's ID (RFC 9000, 7.2 and 14.1). */
 const LEAST_INITIAL = 1200;
@@ -29,30 +29,30 @@ const LEAST_SHORT = 1 + ID_LENGTH + 4 + 16;
 const MOST_ROUNDS = 4;
 
 /** The connections of one UDP socket: finds whose a datagram is (RFC 9000, 5.2), and begins new ones. */
-export class Endpoint implements ConnectionHost, UdpTaker {
+export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
   /** Takes new clients; those that came before stay with theirs. */
   server: QuicServer;
-  readonly reader = new FrameReader();
+  readonly reader = new QuicFrameReader();
   readonly writer: PacketWriter;
   readonly input: Region;
   readonly output: Region;
   readonly #socket: UdpSocket;
-  readonly #tokens: Tokens;
+  readonly #tokens: AddressTokens;
   readonly #answers: Answers;
   readonly #routed: RoutedIds;
-  readonly #ids = new Map<string, Connection>();
-  readonly #connections = new Set<Connection>();
+  readonly #ids = new Map<string, ServerConnection>();
+  readonly #connections = new Set<ServerConnection>();
   readonly #resets: ClientResets;
-  readonly #timers = new TimerHeap<Connection>(
+  readonly #timers = new TimerHeap<ServerConnection>(
     (connection, now) => this.#expired(connection, now),
     () => this.#flush(),
   );
   readonly #header = new LongHeader();
-  #dirty: Connection[] = [];
-  #spare: Connection[] = [];
+  #dirty: ServerConnection[] = [];
+  #spare: ServerConnection[] = [];
   #draining = false;
   /** The connection that the present datagram has begun. */
-  #begun: Connection | undefined = undefined;
+  #begun: ServerConnection | undefined = undefined;
   /** The name of the token that it came with. */
   #begunBy = '';
   now = performance.now();
@@ -60,7 +60,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
 
   /** `forwarder`: what leads to other processes, whose connections datagrams may be of. */
-  constructor(socket: UdpSocket, server: QuicServer, tokens: Tokens, routed: RoutedIds, forwarder?: Pick<Forwarder, 'forward'>) {
+  constructor(socket: UdpSocket, server: QuicServer, tokens: AddressTokens, routed: RoutedIds, forwarder?: Pick<Forwarder, 'forward'>) {
     this.#forwarder = forwarder;
     this.#socket = socket;
     this.server = server;
@@ -75,7 +75,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
 
   // ---------------------------------------------------------------- what connections ask for
 
-  newId(connection: Connection): Buffer {
+  newId(connection: ServerConnection): Buffer {
     const id = this.#makeId();
     this.#ids.set(latin1(id, 0, id.length), connection);
     return id;
@@ -102,20 +102,20 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     return this.#tokens.later(path.peer);
   }
 
-  watchReset(connection: Connection, token: Buffer | undefined): void {
+  watchReset(connection: ServerConnection, token: Buffer | undefined): void {
     this.#resets.watch(connection, token);
   }
 
-  dirty(connection: Connection): void {
+  dirty(connection: ServerConnection): void {
     this.#dirty.push(connection);
     this.#socket.ask();
   }
 
-  schedule(connection: Connection): void {
+  schedule(connection: ServerConnection): void {
     this.#timers.schedule(connection, this.now);
   }
 
-  forget(connection: Connection): void {
+  forget(connection: ServerConnection): void {
     this.#timers.remove(connection);
     connection.ownIds.dropAll();
     this.watchReset(connection, undefined);
@@ -127,7 +127,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     }
   }
 
-  #dropOf(connection: Connection, id: Buffer | undefined): void {
+  #dropOf(connection: ServerConnection, id: Buffer | undefined): void {
     const key = id === undefined ? '' : latin1(id, 0, id.length);
     if (this.#ids.get(key) === connection) {
       this.#ids.delete(key);
@@ -170,7 +170,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
 
   #datagram(start: number, end: number, peer: Buffer, local: Buffer | undefined, ecn: number): void {
     const { bytes } = this.input;
-    let owner: Connection | undefined;
+    let owner: ServerConnection | undefined;
     let path: Path | undefined;
     for (let from = start; from < end; ) {
       const long = (bytes[from]! & 0x80) !== 0;
@@ -248,7 +248,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   }
 
   #packet(
-    connection: Connection,
+    connection: ServerConnection,
     path: Path,
     from: number,
     packetEnd: number,
@@ -291,7 +291,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     return found !== undefined;
   }
 
-  #failed(connection: Connection, error: unknown): void {
+  #failed(connection: ServerConnection, error: unknown): void {
     connection.fail(error);
     if (error instanceof Error && error.name !== 'TransportError') {
       throw error;
@@ -299,14 +299,14 @@ export class Endpoint implements ConnectionHost, UdpTaker {
   }
 
   /** A first packet: begins a connection, or asks the client to show its address. */
-  #accept(header: LongHeader, size: number, peer: Buffer, local: Buffer | undefined): Connection | undefined {
+  #accept(header: LongHeader, size: number, peer: Buffer, local: Buffer | undefined): ServerConnection | undefined {
     const { bytes } = this.input;
     if (header.type !== Type.INITIAL || size < LEAST_INITIAL || header.destinationLength < LEAST_DESTINATION || this.#draining) {
       return undefined;
     }
     const destination = keep(bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength));
     const source = keep(bytes.subarray(header.sourceAt, header.sourceAt + header.sourceLength));
-    const version = header.version as Version;
+    const version = header.version as QuicVersion;
     let originalDestination: Buffer = destination;
     let retrySource: Buffer | undefined;
     let validated = false;
@@ -331,10 +331,10 @@ export class Endpoint implements ConnectionHost, UdpTaker {
       this.#answers.retry(version, destination, source, this.#makeId(), peer, local);
       return undefined;
     }
-    let connection: Connection;
+    let connection: ServerConnection;
     try {
       const beginning = { version, originalDestination, source, retrySource, validated };
-      connection = new Connection(this, this.server, new Path(peer, local), beginning, this.now);
+      connection = new ServerConnection(this, this.server, new Path(peer, local), beginning, this.now);
     } catch (error) {
       if (error instanceof NoRoom) {
         return undefined;
@@ -379,7 +379,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     this.#flush();
   }
 
-  #expired(connection: Connection, now: number): void {
+  #expired(connection: ServerConnection, now: number): void {
     this.now = now;
     try {
       connection.expired(now);
@@ -415,7 +415,7 @@ export class Endpoint implements ConnectionHost, UdpTaker {
     }
   }
 
-  #flushOne(connection: Connection): void {
+  #flushOne(connection: ServerConnection): void {
     try {
       connection.prepare();
       connection.flush(this.now);

@@ -1,5 +1,5 @@
 import { closeFrame } from './close-frame.js';
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { APPLICATION } from './space.js';
 
 /** The datagram that says that a connection is over, and answers what still comes: less often the more comes (RFC 9000, 10.2.1). */
@@ -9,7 +9,7 @@ export class Farewell {
   #answerAfter = 1;
 
   /** A packet for each level that the client may be at. */
-  constructor(c: Connection, application: boolean, code: number, reason: string, frame: number) {
+  constructor(c: ServerConnection, application: boolean, code: number, reason: string, frame: number) {
     const { writer, output } = c.host;
     let at = 0;
     for (const space of c.spaces) {
@@ -22,7 +22,7 @@ export class Farewell {
   }
 
   /** Sends it, unless that was done often enough. */
-  answer(c: Connection): void {
+  answer(c: ServerConnection): void {
     const { length } = this.#datagram;
     if (length === 0 || ++this.#asked < this.#answerAfter) {
       return;

@@ -1,12 +1,12 @@
 // What frames say to a connection (RFC 9000, 19).
 import { keep } from '../../bytes/keep.js';
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { Code, TransportError } from './errors.js';
 import type { Path } from './path.js';
 import { CHALLENGE } from './path.js';
 import { APPLICATION, CRYPTO_AHEAD, type Space } from './space.js';
 import { MOST_STREAMS } from './transport-parameters.js';
-import { Cursor } from './varint.js';
+import { PacketCursor } from './varint.js';
 
 /** Types of frames. */
 export const Frame = {
@@ -57,13 +57,13 @@ const PROBING = bit(Frame.PADDING, Frame.PATH_CHALLENGE, Frame.PATH_RESPONSE, Fr
 const TOKEN = 16;
 const LONGEST_ID = 20;
 
-/** What {@link FrameReader.read} says of a packet, a bit each. */
+/** What {@link QuicFrameReader.read} says of a packet, a bit each. */
 export const ELICITING = 1;
 export const NOT_PROBING = 2;
 
 /** Reads the frames of packets; one serves all connections, since no packet is read while another is. */
-export class FrameReader {
-  readonly #cursor = new Cursor();
+export class QuicFrameReader {
+  readonly #cursor = new PacketCursor();
   /** What an acknowledgement tells of marks. */
   readonly #marks = [0, 0, 0];
 
@@ -72,7 +72,7 @@ export class FrameReader {
    * throws {@link TransportError}.
    */
   read(
-    c: Connection,
+    c: ServerConnection,
     bytes: Buffer,
     from: number,
     end: number,
@@ -137,7 +137,7 @@ export class FrameReader {
     }
   }
 
-  #stream(c: Connection, type: number): void {
+  #stream(c: ServerConnection, type: number): void {
     const cursor = this.#cursor;
     const id = cursor.int();
     const offset = (type & 4) !== 0 ? cursor.int() : 0;
@@ -151,7 +151,7 @@ export class FrameReader {
     stream.came(offset, bytes);
   }
 
-  #frame(c: Connection, type: number, space: Space, path: Path, used: string, now: number): void {
+  #frame(c: ServerConnection, type: number, space: Space, path: Path, used: string, now: number): void {
     const cursor = this.#cursor;
     switch (type) {
       case Frame.PADDING: {
@@ -277,7 +277,7 @@ export class FrameReader {
     return count;
   }
 
-  #ack(c: Connection, type: number, space: Space, now: number): void {
+  #ack(c: ServerConnection, type: number, space: Space, now: number): void {
     const cursor = this.#cursor;
     const largest = cursor.int();
     const delay = cursor.int();

@@ -1,6 +1,6 @@
 // What connections and endpoints know of each other and of who they are for.
 import type { SocketAddress } from '../../../shared/net/socket.js';
-import type { HandshakeSettings } from '../openssl/quic-handshake.js';
+import type { QuicHandshakeSettings } from '../openssl/quic-handshake.js';
 import type { QuicConnection, QuicConnectionHandler } from './contract.js';
 import type { StreamLimits } from './stream-table.js';
 
@@ -19,7 +19,7 @@ export interface QuicSettings {
 
 /** What a handshake runs with, chosen by the client's hello. */
 export interface QuicChoice {
-  readonly settings: HandshakeSettings;
+  readonly settings: QuicHandshakeSettings;
   /** Makes the protocol above, when the first of its bytes may come. Undefined: the connection is not wanted. */
   accept(connection: QuicConnection): QuicConnectionHandler | undefined;
 }

@@ -1,5 +1,5 @@
-import { Cursor } from './varint.js';
-import { Type, type Version, versionOf } from './version.js';
+import { PacketCursor } from './varint.js';
+import { type QuicVersion, Type, versionOf } from './version.js';
 
 /** The longest connection ID. */
 export const LONGEST_ID = 20;
@@ -9,7 +9,7 @@ export class LongHeader {
   first = 0;
   versionNumber = 0;
   /** Undefined for a version that is not spoken: then nothing follows the connection IDs. */
-  version: Version | undefined = undefined;
+  version: QuicVersion | undefined = undefined;
   type = 0;
   destinationAt = 0;
   destinationLength = 0;
@@ -20,7 +20,7 @@ export class LongHeader {
   /** Where the packet number begins, and the packet ends. */
   numberAt = 0;
   end = 0;
-  readonly #cursor = new Cursor();
+  readonly #cursor = new PacketCursor();
 
   /** Reads the header at `from`. Returns false for one that is cut off. */
   read(bytes: Buffer, from: number, end: number): boolean {

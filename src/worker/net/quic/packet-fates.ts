@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { Control } from './control-queue.js';
 import { BASE } from './mtu.js';
 import type { RecoveryOwner } from './recovery.js';
@@ -8,11 +8,11 @@ import { MAX_ACK_DELAY } from './transport-parameters.js';
 
 /** What follows for a connection from what became of its packets. */
 export class PacketFates implements RecoveryOwner {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   /** How many marked packets have arrived of which the present acknowledgement is. */
   #marked = 0;
 
-  constructor(connection: Connection) {
+  constructor(connection: ServerConnection) {
     this.#connection = connection;
   }
 

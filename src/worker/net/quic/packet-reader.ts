@@ -1,5 +1,5 @@
 import { SAMPLE, TAG } from '../openssl/packet-keys.js';
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { Code, TransportError } from './errors.js';
 import { ELICITING, NOT_PROBING } from './frame-reader.js';
 import { wholeNumber } from './packet-number.js';
@@ -13,7 +13,7 @@ const ACK_EVERY = 2;
 const [ECT1, ECT0, CE] = [1, 2, 3];
 
 /** Whether a connection can read packets of this kind now. */
-export function canRead(c: Connection, index: number, early: boolean): boolean {
+export function canRead(c: ServerConnection, index: number, early: boolean): boolean {
   return early ? c.handshake.earlyKeys !== undefined && !c.confirmed : c.spaces[index]!.readKeys !== undefined;
 }
 
@@ -22,7 +22,7 @@ export function canRead(c: Connection, index: number, early: boolean): boolean {
  * one that nobody understands. Throws {@link TransportError}.
  */
 export function readPacket(
-  c: Connection,
+  c: ServerConnection,
   index: number,
   early: boolean,
   path: Path,
@@ -85,7 +85,7 @@ export function readPacket(
 
 /** A packet is authentic: notes that it came, and does what its frames say. */
 function opened(
-  c: Connection,
+  c: ServerConnection,
   space: Space,
   early: boolean,
   path: Path,

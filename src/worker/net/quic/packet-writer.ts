@@ -1,7 +1,7 @@
 // Builds packets in the memory that datagrams leave from.
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { TAG } from '../openssl/packet-keys.js';
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { Control } from './control-queue.js';
 import { Frame } from './frame-reader.js';
 import { HeaderMasks } from './header-masks.js';
@@ -42,7 +42,7 @@ export class PacketWriter {
   }
 
   /** Writes a header; returns where the frames begin. */
-  #begin(c: Connection, space: Space, at: number): number {
+  #begin(c: ServerConnection, space: Space, at: number): number {
     if (at === 0) {
       this.#masks.forget();
     }
@@ -119,7 +119,7 @@ export class PacketWriter {
    * Writes a datagram of at most `size` bytes at `start`: packets of all spaces that have something, within the congestion window as far as
    * `data` says. Returns its length; 0 for nothing.
    */
-  datagram(c: Connection, start: number, size: number, data: boolean, now: number): number {
+  datagram(c: ServerConnection, start: number, size: number, data: boolean, now: number): number {
     let at = start;
     const spaces = c.spaces;
     // A datagram with an Initial packet that asks for an acknowledgement has full length (RFC 9000, 14.1).
@@ -136,7 +136,7 @@ export class PacketWriter {
   }
 
   /** Whether a space's packet is to be padded so that the datagram has full length, if it is the last one in it. */
-  #fills(c: Connection, index: number, behindInitial: boolean, data: boolean): boolean {
+  #fills(c: ServerConnection, index: number, behindInitial: boolean, data: boolean): boolean {
     if (index === INITIAL) {
       // Nothing of the handshake follows.
       const { writeKeys, cryptoOut, probes } = c.spaces[HANDSHAKE]!;
@@ -145,7 +145,7 @@ export class PacketWriter {
     return index === HANDSHAKE && behindInitial;
   }
 
-  #packet(c: Connection, space: Space, start: number, room: number, data: boolean, fills: boolean, now: number): number {
+  #packet(c: ServerConnection, space: Space, start: number, room: number, data: boolean, fills: boolean, now: number): number {
     const application = space.index === APPLICATION;
     const sends = (data || space.probes > 0) && (space.probes > 0 || space.cryptoOut.pending || (application && c.hasFrames));
     if (!sends && !space.ackNow) {
@@ -184,7 +184,7 @@ export class PacketWriter {
     return this.#sent(c, space, packet, start, textAt, at, now);
   }
 
-  #sent(c: Connection, space: Space, packet: SentPacket, start: number, textAt: number, end: number, now: number): number {
+  #sent(c: ServerConnection, space: Space, packet: SentPacket, start: number, textAt: number, end: number, now: number): number {
     packet.number = space.nextNumber;
     packet.time = now;
     const length = this.#finish(space, start, textAt, end);
@@ -194,7 +194,7 @@ export class PacketWriter {
   }
 
   /** A packet of one PING and padding, to find out whether datagrams of that length arrive. */
-  mtuProbe(c: Connection, space: Space, start: number, size: number, now: number): number {
+  mtuProbe(c: ServerConnection, space: Space, start: number, size: number, now: number): number {
     const textAt = this.#begin(c, space, start);
     const packet = takeRecord();
     packet.eliciting = true;
@@ -205,7 +205,7 @@ export class PacketWriter {
   }
 
   /** A packet with frames of paths, which nobody repeats: `size` bytes long, or as long as it must be. */
-  pathPacket(c: Connection, space: Space, start: number, frames: readonly Buffer[], size: number, now: number): number {
+  pathPacket(c: ServerConnection, space: Space, start: number, frames: readonly Buffer[], size: number, now: number): number {
     const textAt = this.#begin(c, space, start);
     let at = textAt;
     for (const frame of frames) {
@@ -220,7 +220,7 @@ export class PacketWriter {
   }
 
   /** A packet with CONNECTION_CLOSE, of which nothing is remembered. */
-  closePacket(c: Connection, space: Space, start: number, frame: Buffer): number {
+  closePacket(c: ServerConnection, space: Space, start: number, frame: Buffer): number {
     const textAt = this.#begin(c, space, start);
     this.#bytes.set(frame, textAt);
     const end = this.#pad(textAt + frame.length, this.#numberAt + LEAST);
@@ -284,7 +284,7 @@ export class PacketWriter {
     return at;
   }
 
-  #controls(c: Connection, at: number, end: number, packet: SentPacket): number {
+  #controls(c: ServerConnection, at: number, end: number, packet: SentPacket): number {
     const queue = c.controls;
     while (queue.length > 0 && end - at >= CONTROL_ROOM) {
       const { kind, argument } = queue;
@@ -299,7 +299,7 @@ export class PacketWriter {
   }
 
   /** Writes a frame as it is to be told now; nothing where it is not needed any more. */
-  #control(c: Connection, kind: number, argument: number, at: number): number {
+  #control(c: ServerConnection, kind: number, argument: number, at: number): number {
     const bytes = this.#bytes;
     const { streams } = c;
     switch (kind) {
@@ -351,7 +351,7 @@ export class PacketWriter {
     return putInt(bytes, putInt(bytes, putInt(bytes, at + 1, stream.id), stream.resetCode), stream.send!.end);
   }
 
-  #newId(c: Connection, sequence: number, at: number): number {
+  #newId(c: ServerConnection, sequence: number, at: number): number {
     const bytes = this.#bytes;
     const id = c.ownIds.tell(sequence);
     if (id === undefined) {
@@ -367,7 +367,7 @@ export class PacketWriter {
     return at + token.length;
   }
 
-  #streams(c: Connection, at: number, end: number, packet: SentPacket): number {
+  #streams(c: ServerConnection, at: number, end: number, packet: SentPacket): number {
     const { streams } = c;
     const queue = streams.queueOfSenders;
     const bytes = this.#bytes;

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import { BASE } from './mtu.js';
 import { Path } from './path.js';
 import { APPLICATION } from './space.js';
@@ -11,14 +11,14 @@ const [CHALLENGE, RESPONSE] = [Buffer.from([0x1a]), Buffer.from([0x1b])];
 
 /** The paths of a connection: the one in use, the one before, and those that the client tries (RFC 9000, 9). */
 export class Paths {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   /** The one in use. */
   current: Path;
   /** The path before the client has moved, until the new one is known to work. */
   #before: Path | undefined = undefined;
   #others: Path[] = [];
 
-  constructor(connection: Connection, first: Path) {
+  constructor(connection: ServerConnection, first: Path) {
     this.#connection = connection;
     this.current = first;
   }

@@ -1,7 +1,7 @@
 import { PacketKeys, suiteOf } from '../openssl/packet-keys.js';
 import { type HandshakeUser, Level, QuicHandshake } from '../openssl/quic-handshake.js';
 import { AgreedTls } from './agreed-tls.js';
-import type { Connection } from './connection.js';
+import type { ServerConnection } from './connection.js';
 import type { QuicConnectionHandler, QuicTls } from './contract.js';
 import { ALERT, Alert, Code, TransportError } from './errors.js';
 import type { QuicChoice, QuicClient } from './host.js';
@@ -15,7 +15,7 @@ const MAX_PAYLOAD = 65527;
 
 /** The part of a connection that runs TLS (RFC 9001, 4): the server is chosen by the client's hello. */
 export class ServerHandshake implements HandshakeUser {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #client: QuicClient;
   #tls: QuicHandshake | undefined = undefined;
   #choice: QuicChoice | undefined = undefined;
@@ -29,7 +29,7 @@ export class ServerHandshake implements HandshakeUser {
   /** What the client's transport parameters say; undefined before they came. */
   peer: PeerParameters | undefined = undefined;
 
-  constructor(connection: Connection, client: QuicClient) {
+  constructor(connection: ServerConnection, client: QuicClient) {
     this.#connection = connection;
     this.#client = client;
   }

@@ -3,7 +3,7 @@ import { randomFillSync, randomInt } from 'node:crypto';
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { closeFrame } from './close-frame.js';
 import { putInt } from './varint.js';
-import { initialKeys, retryTag, Type, VERSIONS, type Version } from './version.js';
+import { initialKeys, type QuicVersion, retryTag, Type, VERSIONS } from './version.js';
 
 /** The version of a packet that names versions. */
 const NEGOTIATION = 0;
@@ -32,7 +32,7 @@ export function versionNegotiation(source: Uint8Array, destination: Uint8Array):
 }
 
 /** Asks a client to come again with a token. `original`: what the client had sent to; `id`: what it sends to from now on. */
-export function retryPacket(version: Version, original: Uint8Array, source: Uint8Array, id: Uint8Array, token: Uint8Array): Buffer {
+export function retryPacket(version: QuicVersion, original: Uint8Array, source: Uint8Array, id: Uint8Array, token: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
   head[0] = 0xc0 | (version.bits[Type.RETRY]! << 4) | randomInt(16);
   head.writeUInt32BE(version.number, 1);
@@ -53,7 +53,7 @@ export function statelessReset(token: Uint8Array, size: number): Buffer {
  * Refuses a connection with its first packet's keys, without one being made, by a packet at the beginning of `output`; returns its length.
  * `destination`, `source`: the client's.
  */
-export function refusal(version: Version, destination: Buffer, source: Buffer, code: number, reason: string, output: Region): number {
+export function refusal(version: QuicVersion, destination: Buffer, source: Buffer, code: number, reason: string, output: Region): number {
   const frame = closeFrame(false, true, code, reason, 0);
   const { bytes } = output;
   bytes[0] = 0xc0 | (version.bits[Type.INITIAL]! << 4);

@@ -16,17 +16,17 @@ const RETRY = 1;
 const NEW = 2;
 
 /** What a token of ours says. */
-export interface Token {
+export interface AddressToken {
   /** Now, and from this address. */
   readonly valid: boolean;
   /** The token came with Retry, and this was the client's destination before; undefined for a token of an earlier connection. */
   readonly originalDestination: Buffer | undefined;
-  /** What {@link Tokens.spend} is given once a connection has come of it; empty for one of Retry, which lives for seconds. */
+  /** What {@link AddressTokens.spend} is given once a connection has come of it; empty for one of Retry, which lives for seconds. */
   readonly name: string;
 }
 
 /** Tokens by which clients show that they are at their address, and those that say that a connection is no more. */
-export class Tokens {
+export class AddressTokens {
   readonly #key: Buffer;
   readonly #resetKey: Buffer;
   readonly #spent = new SpentTokens(NEW_LIFETIME);
@@ -63,7 +63,7 @@ export class Tokens {
   }
 
   /** Reads a token of ours; undefined for any other. */
-  read(token: Buffer, peer: Buffer): Token | undefined {
+  read(token: Buffer, peer: Buffer): AddressToken | undefined {
     if (token.length < IV + BODY + TAG || token.length > IV + BODY + LONGEST_ID + TAG) {
       return undefined;
     }

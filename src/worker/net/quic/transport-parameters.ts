@@ -1,6 +1,6 @@
 import { keep } from '../../bytes/keep.js';
 import { Code, TransportError } from './errors.js';
-import { Cursor, intLength, putInt } from './varint.js';
+import { intLength, PacketCursor, putInt } from './varint.js';
 import { VERSIONS } from './version.js';
 
 const Id = {
@@ -77,7 +77,7 @@ export function readParameters(bytes: Buffer): PeerParameters {
     initialSource: undefined,
     versions: undefined,
   };
-  const cursor = new Cursor();
+  const cursor = new PacketCursor();
   cursor.set(bytes, 0, bytes.length);
   let seen = 0;
   while (cursor.left > 0) {
@@ -158,7 +158,7 @@ function readOne(found: PeerParameters, id: number, value: Buffer): void {
 }
 
 function readNumber(value: Buffer): number {
-  const cursor = new Cursor();
+  const cursor = new PacketCursor();
   cursor.set(value, 0, value.length);
   const number = cursor.int();
   if (cursor.failed || cursor.left > 0) {

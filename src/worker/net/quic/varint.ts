@@ -1,8 +1,8 @@
 // Integers of variable length (RFC 9000, 16). Those of 2^53 and more are rounded: they are compared with limits below that, never counted
 // with.
 
-/** Reads integers and bytes from a part of memory. What would lie behind its end makes {@link Cursor.failed} true, and reads as 0. */
-export class Cursor {
+/** Reads integers and bytes from a part of memory. What would lie behind its end makes {@link PacketCursor.failed} true, and reads as 0. */
+export class PacketCursor {
   bytes: Buffer = EMPTY;
   at = 0;
   end = 0;

@@ -6,7 +6,7 @@ import { AES_128_GCM, expandLabel, extract, type LabelPrefix, PacketKeys, type S
 export const Type = { INITIAL: 0, EARLY: 1, HANDSHAKE: 2, RETRY: 3 } as const;
 
 /** A version of QUIC. */
-export interface Version {
+export interface QuicVersion {
   readonly number: number;
   readonly prefix: LabelPrefix;
   /** What the two bits of a long header's type say, and the bits of each type. */
@@ -19,7 +19,7 @@ export interface Version {
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-export const VERSION_1: Version = {
+export const VERSION_1: QuicVersion = {
   number: 1,
   prefix: 'quic',
   types: [Type.INITIAL, Type.EARLY, Type.HANDSHAKE, Type.RETRY],
@@ -29,7 +29,7 @@ export const VERSION_1: Version = {
   retryNonce: hex('461599d35d632bf2239825bb'),
 };
 
-export const VERSION_2: Version = {
+export const VERSION_2: QuicVersion = {
   number: 0x6b3343cf,
   prefix: 'quicv2',
   types: [Type.RETRY, Type.INITIAL, Type.EARLY, Type.HANDSHAKE],
@@ -40,15 +40,18 @@ export const VERSION_2: Version = {
 };
 
 /** The versions that are spoken, best first. */
-export const VERSIONS: readonly Version[] = [VERSION_1, VERSION_2];
+export const VERSIONS: readonly QuicVersion[] = [VERSION_1, VERSION_2];
 
 /** The version of this number; undefined for one that is not spoken. */
-export function versionOf(number: number): Version | undefined {
+export function versionOf(number: number): QuicVersion | undefined {
   return number === 1 ? VERSION_1 : number === VERSION_2.number ? VERSION_2 : undefined;
 }
 
 /** The keys of Initial packets. `client`: what the client encrypts with. */
-export function initialKeys(version: Version, destination: Uint8Array): { readonly client: InitialMaker; readonly server: InitialMaker } {
+export function initialKeys(
+  version: QuicVersion,
+  destination: Uint8Array,
+): { readonly client: InitialMaker; readonly server: InitialMaker } {
   const secret = extract(version.salt, destination);
   const make =
     (label: string): InitialMaker =>
@@ -60,7 +63,7 @@ export function initialKeys(version: Version, destination: Uint8Array): { readon
 type InitialMaker = (seals: boolean) => PacketKeys;
 
 /** The tag of a Retry packet, for the packet behind the client's first destination and its length. */
-export function retryTag({ retryKey, retryNonce }: Version, pseudo: Uint8Array): Buffer {
+export function retryTag({ retryKey, retryNonce }: QuicVersion, pseudo: Uint8Array): Buffer {
   const cipher = createCipheriv('aes-128-gcm', retryKey, retryNonce);
   cipher.setAAD(pseudo);
   cipher.final();

@@ -4,7 +4,7 @@ import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITIN
 import type { SocketAddress, SocketDemands } from '../../../shared/net/socket.js';
 import { addressAt, ipAddress, type KernelAddress, localAddress } from '../../../shared/net/socket-addresses.js';
 import { systemError } from '../../../shared/net/system-error.js';
-import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';
+import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /** A UDP socket that receives through the ring. It sends at once: the kernel takes datagrams as they are. */
-export class UringDatagramSocket implements DatagramSocket, Endpoint {
+export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
   readonly #engine: UringEngine;
   readonly #fd: number;
   /** What has the descriptor; null where it is this socket's own. */

@@ -1,5 +1,5 @@
 import { systemError } from '../../../shared/net/system-error.js';
-import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';
+import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region } from '../../../shared/net/uring/memory.js';
 import { type FileReads, type FileTaker, PRESENT_MOST, READ_MOST } from '../file-reads.js';
 import { ReadMemory } from './read-memory.js';
@@ -80,7 +80,7 @@ export class UringFileReads implements FileReads {
 }
 
 /** One read, from its request until the completion of its last operation. */
-class Reading implements Endpoint {
+class Reading implements RingEndpoint {
   readonly taker: FileTaker;
   readonly #reads: UringFileReads;
   readonly #fd: number;

@@ -1,5 +1,5 @@
 import type { ConnectionTaker } from '../../../shared/net/listen-socket.js';
-import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';
+import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import type { Yielding } from '../../../shared/net/uring/long-work.js';
 import { MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
@@ -28,7 +28,7 @@ const LEFT_OVER = 16;
  *
  * A process whose work takes long takes no turns: it looks whenever it has time, as libuv does, and no connection waits for it.
  */
-export class UringListener implements ConnectionTaker, Endpoint, Yielding {
+export class UringListener implements ConnectionTaker, RingEndpoint, Yielding {
   readonly #engine: UringEngine;
   readonly #take: (socket: UringSocket) => void;
   readonly #failed: ((errno: number) => void) | undefined;

@@ -1,6 +1,6 @@
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
 import { localAddress } from '../../../shared/net/socket-addresses.js';
-import { type Endpoint, Kind, type UringEngine } from '../../../shared/net/uring/engine.js';
+import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
@@ -21,7 +21,7 @@ const PATIENCE = 16;
 const RETRY = 500;
 
 /** A UDP socket that receives through the ring, with all that the kernel tells of datagrams. */
-export class UringUdpSocket implements UdpSocket, Endpoint {
+export class UringUdpSocket implements UdpSocket, RingEndpoint {
   readonly input: Region;
   readonly output: Region;
   readonly #engine: UringEngine;

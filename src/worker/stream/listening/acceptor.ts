@@ -3,7 +3,7 @@ import type { Connections } from '../../connections/connections.js';
 import type { PassedClient, PassTarget } from '../../connections/passing.js';
 import { acceptOn } from '../../listening/accept-on.js';
 import type { StreamListener, StreamRuntime } from '../session/runtime.js';
-import { Session } from '../session/session.js';
+import { StreamSession } from '../session/session.js';
 
 /** Accepts the connections of `stream` listeners, and begins a session on each. nginx: ngx_stream_init_connection. */
 export class StreamAcceptor {
@@ -23,7 +23,8 @@ export class StreamAcceptor {
       socket,
       // What is passed on may have to be decrypted there, which is done on libuv's sockets.
       this.#stream.passes,
-      (accepted, address) => new Session(this.#connections, this.#stream, listener, address, accepted, this.#connections.nextId()).begin(),
+      (accepted, address) =>
+        new StreamSession(this.#connections, this.#stream, listener, address, accepted, this.#connections.nextId()).begin(),
       (client, target) => this.#take(listener, client, target),
     );
   }
@@ -31,7 +32,7 @@ export class StreamAcceptor {
   /** Begins a session on a connection that came to another listener. */
   #take(listener: StreamListener, client: PassedClient, target: PassTarget): void {
     const address = listener.addresses.find((each) => each.address === target.address) ?? listener.addresses.at(-1)!;
-    const s = new Session(this.#connections, this.#stream, listener, address, client.socket, client.id);
+    const s = new StreamSession(this.#connections, this.#stream, listener, address, client.socket, client.id);
     s.remoteAddress = client.remoteAddress;
     s.remotePort = client.remotePort;
     s.proxyProtocol = client.proxyProtocol;

@@ -5,7 +5,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import type { Connections } from '../../connections/connections.js';
 import { DatagramClient } from '../session/datagram-client.js';
 import type { StreamListener, StreamRuntime } from '../session/runtime.js';
-import { Session } from '../session/session.js';
+import { StreamSession } from '../session/session.js';
 import { SessionTable } from '../session/session-table.js';
 
 /**
@@ -54,7 +54,7 @@ export class DatagramAcceptor implements DatagramServer {
     const { addresses } = this.#listener;
     // The kernel does not say which of a host's addresses a datagram came to: they all have the wildcard's servers.
     const place = addresses[addresses.length - 1]!;
-    const session = new Session(connections, this.#stream, this.#listener, place, client, connections.nextId());
+    const session = new StreamSession(connections, this.#stream, this.#listener, place, client, connections.nextId());
     client.session = session;
     this.#table.add(client);
     this.#living++;

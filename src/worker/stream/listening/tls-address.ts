@@ -1,7 +1,7 @@
 import type { ClientHello } from '../../tls/client-hello.js';
 import type { Ends, OfferedProtocols, ProvisionalTask, TlsAddress } from '../../tls/tls-address.js';
 import type { StreamAddress, StreamServer } from '../session/runtime.js';
-import type { Session } from '../session/session.js';
+import type { StreamSession } from '../session/session.js';
 import { sessionTlsSlot } from '../session/session-settings.js';
 
 /** A listening address of `stream` for its handshakes. */
@@ -20,7 +20,7 @@ export class StreamTlsAddress implements TlsAddress<StreamServer> {
     return this.#address.defaultServer;
   }
 
-  find(host: string, task: Session): StreamServer | undefined {
+  find(host: string, task: StreamSession): StreamServer | undefined {
     return this.#address.find(host, task);
   }
 
@@ -28,7 +28,7 @@ export class StreamTlsAddress implements TlsAddress<StreamServer> {
     return server.conf(sessionTlsSlot).alpn;
   }
 
-  provisional(_ends: Ends, hello: ClientHello | undefined, task: Session): ProvisionalTask<StreamServer> {
+  provisional(_ends: Ends, hello: ClientHello | undefined, task: StreamSession): ProvisionalTask<StreamServer> {
     task.sni = hello?.serverName;
     return {
       task,

@@ -1,10 +1,10 @@
 import { ZONE } from '../../../shared/zone/meter-kinds.js';
 import { PHASES } from './runtime.js';
-import type { Session } from './session.js';
+import type { StreamSession } from './session.js';
 import { STATUS_OK } from './status.js';
 
 /** Counts that a session has begun. */
-export function countBegin(s: Session): void {
+export function countBegin(s: StreamSession): void {
   const { zone } = s.server;
   if (zone !== null) {
     s.zone = zone;
@@ -14,7 +14,7 @@ export function countBegin(s: Session): void {
 }
 
 /** Counts what has gone between the client and us since this was called last: connections of `stream` may last for days. */
-export function countBytes(s: Session): void {
+export function countBytes(s: StreamSession): void {
   const { zone } = s.server;
   if (zone === null) {
     return;
@@ -28,7 +28,7 @@ export function countBytes(s: Session): void {
 }
 
 /** Counts a session that is over with a status, for the server that its client's TLS has chosen by then. */
-export function countEnd(s: Session, status: number): void {
+export function countEnd(s: StreamSession, status: number): void {
   const begun = s.zone;
   if (begun !== null) {
     s.zone = null;

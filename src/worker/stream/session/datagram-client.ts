@@ -2,7 +2,7 @@ import { INFO } from '../../../shared/log/level.js';
 import type { DatagramPeer, DatagramSocket } from '../../../shared/net/datagram-socket.js';
 import type { Socket, SocketAddress } from '../../../shared/net/socket.js';
 import { errnoText } from '../../../shared/system/errno.js';
-import type { Session } from './session.js';
+import type { StreamSession } from './session.js';
 import type { SessionTable } from './session-table.js';
 
 /**
@@ -16,7 +16,7 @@ export class DatagramClient implements Socket {
   readonly #peer: DatagramPeer;
   readonly #table: SessionTable<DatagramClient>;
   readonly #released: () => void;
-  session!: Session;
+  session!: StreamSession;
 
   constructor(address: string, port: number, socket: DatagramSocket, table: SessionTable<DatagramClient>, released: () => void) {
     this.address = address;

@@ -2,7 +2,7 @@ import { DEBUG, ERROR } from '../../../shared/log/level.js';
 import { enter, leave } from '../../task/at-work.js';
 import { AGAIN, DECLINED, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { PHASES, PREREAD, type SessionHandler } from './runtime.js';
-import type { Session, SessionReader } from './session.js';
+import type { SessionReader, StreamSession } from './session.js';
 import { sessionSlot } from './session-settings.js';
 import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
 
@@ -10,7 +10,7 @@ import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
  * Goes through the phases from where the session stands, until it is over or something has to be waited for. `code` is what the
  * handler said that let it wait. nginx: ngx_stream_core_run_phases.
  */
-export function runPhases(s: Session, code?: Result): void {
+export function runPhases(s: StreamSession, code?: Result): void {
   if (s.finished) {
     return;
   }
@@ -34,7 +34,7 @@ export function runPhases(s: Session, code?: Result): void {
   leave(before);
 }
 
-function generic(s: Session, handler: SessionHandler): Result {
+function generic(s: StreamSession, handler: SessionHandler): Result {
   if (s.debugging) {
     s.log(DEBUG, `generic phase: ${s.phase}`);
   }
@@ -42,7 +42,7 @@ function generic(s: Session, handler: SessionHandler): Result {
 }
 
 /** Acts on what a handler said. Returns false when the phases do not go on. nginx: ngx_stream_core_generic_phase. */
-function proceed(s: Session, rc: Result): boolean {
+function proceed(s: StreamSession, rc: Result): boolean {
   if (rc === OK) {
     s.phase++;
     s.step = 0;
@@ -59,7 +59,7 @@ function proceed(s: Session, rc: Result): boolean {
 }
 
 // nginx: ngx_stream_core_content_phase.
-function content(s: Session): void {
+function content(s: StreamSession): void {
   s.action = undefined;
   const { handler } = s.server;
   if (handler === undefined) {
@@ -73,7 +73,7 @@ function content(s: Session): void {
 }
 
 /** Lets a handler see what the client sends before anything is done with it. nginx: ngx_stream_core_preread_phase. */
-function preread(s: Session, handler: SessionHandler): Result {
+function preread(s: StreamSession, handler: SessionHandler): Result {
   s.action = 'prereading client data';
   const rc = handler(s);
   if (rc !== AGAIN) {

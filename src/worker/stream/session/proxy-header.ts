@@ -1,12 +1,12 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import { readProxyProtocol } from '../../net/proxy-protocol.js';
 import { runPhases } from './phases.js';
-import type { Session, SessionReader } from './session.js';
+import type { SessionReader, StreamSession } from './session.js';
 import { sessionSlot } from './session-settings.js';
 import { BAD_REQUEST, STATUS_OK } from './status.js';
 
 /** Waits for the header of the PROXY protocol that comes before all else, and then begins the phases. */
-export function readProxyHeader(s: Session): void {
+export function readProxyHeader(s: StreamSession): void {
   s.action = 'reading PROXY protocol';
   s.deadline.set(performance.now(), s.server.conf(sessionSlot).proxyProtocolTimeout);
   s.readTo(reader);

@@ -10,11 +10,11 @@ import type { Result } from '../../task/codes.js';
 import { type ProtocolRuntime, reportVariables } from '../../task/protocol-runtime.js';
 import { type LocationSlot, NO_SETTINGS, type ServerSlot, withSettings } from '../../task/settings-slot.js';
 import type { TlsTerminator } from '../../task/tls-terminator.js';
-import type { Session } from './session.js';
+import type { StreamSession } from './session.js';
 import type { MakeSessionFilter } from './session-filter.js';
 
 /** A step of a phase. Returns one of the codes, or a status to end the session with. */
-export type SessionHandler = (s: Session) => Result;
+export type SessionHandler = (s: StreamSession) => Result;
 
 /** The phases with handlers before the content, in the order in which they run. nginx: ngx_stream_phases. */
 export const PHASES = ['postAccept', 'preaccess', 'access', 'ssl', 'preread'] as const;
@@ -71,7 +71,7 @@ export interface StreamAddress {
   readonly proxyProtocol: boolean;
   readonly defaultServer: StreamServer;
   /** The server for a host name (lower case); named groups of a regular expression are kept on the session. */
-  find(host: string, s: Session): StreamServer | undefined;
+  find(host: string, s: StreamSession): StreamServer | undefined;
 }
 
 /** One listening socket. */
@@ -89,7 +89,7 @@ export interface StreamListener {
 
 /** The whole `stream {}` block as it runs. */
 export class StreamRuntime implements ProtocolRuntime {
-  readonly variables: VariableTable<Session>;
+  readonly variables: VariableTable<StreamSession>;
   readonly env: WorkerEnv;
   /** Counts servers, groups, limits and handshakes by their names; null with `status_zones off`. */
   meters: Meters | null = null;
@@ -103,12 +103,12 @@ export class StreamRuntime implements ProtocolRuntime {
   /** Some server hands its connections to other listeners. */
   passes = false;
   /** The merged settings of a scope at the level of the whole `stream` block. */
-  readonly mainSettings: <C extends object>(scope: Scope<C, Session>) => Readonly<C>;
+  readonly mainSettings: <C extends object>(scope: Scope<C, StreamSession>) => Readonly<C>;
 
   constructor(
-    variables: VariableTable<Session>,
+    variables: VariableTable<StreamSession>,
     env: WorkerEnv,
-    settings: <C extends object>(scope: Scope<C, Session>, block: Block) => Readonly<C>,
+    settings: <C extends object>(scope: Scope<C, StreamSession>, block: Block) => Readonly<C>,
     block: Block,
   ) {
     this.variables = variables;

@@ -1,4 +1,4 @@
-import type { Session } from './session.js';
+import type { StreamSession } from './session.js';
 
 /** Changes what goes from one side of a session to the other. nginx: a filter of stream. */
 export interface SessionFilter {
@@ -16,4 +16,4 @@ export interface SessionOutput {
 }
 
 /** Makes the filter of a session when the first bytes come. */
-export type MakeSessionFilter = (s: Session, output: SessionOutput) => SessionFilter;
+export type MakeSessionFilter = (s: StreamSession, output: SessionOutput) => SessionFilter;

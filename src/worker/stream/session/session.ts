@@ -29,24 +29,24 @@ import { INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
 /** Whoever uses what the client of a session sends. One object may serve all sessions. */
 export interface SessionReader {
   /** The first `length` of these bytes came; their memory is used again after the call. */
-  received(s: Session, bytes: Buffer, length: number): void;
+  received(s: StreamSession, bytes: Buffer, length: number): void;
   /** The client sends no more. */
-  ended(s: Session): void;
+  ended(s: StreamSession): void;
   /** The kernel took everything that a write had left over. */
-  flushed(s: Session): void;
+  flushed(s: StreamSession): void;
   /** The time that was set on the session's deadline is over. */
-  expired(s: Session): void;
+  expired(s: StreamSession): void;
   /** The client's connection broke. */
-  broken(s: Session): void;
+  broken(s: StreamSession): void;
   /** Reading failed with this error of the system, which a reader may put in its own words; the connection breaks thereafter. */
-  failed?(s: Session, error: Error): void;
+  failed?(s: StreamSession, error: Error): void;
 }
 
 /**
  * One client's connection to a `server {}` of `stream`, and what is done with it. It is its own {@link Client}, since there is one for each
  * connection. nginx: ngx_stream_session_t.
  */
-export class Session implements ClientTask, Client, SocketOwner, Expiring, HeldConnection {
+export class StreamSession implements ClientTask, Client, SocketOwner, Expiring, HeldConnection {
   // --- where it came from
   readonly stream: StreamRuntime;
   readonly connections: Connections;

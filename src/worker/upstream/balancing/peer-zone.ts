@@ -1,4 +1,4 @@
-import type { Sql, Statement, TransactionHooks, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, TransactionHooks, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
 import { bytesOf, countsOf, floatsOf } from '../../../shared/zone/row-bytes.js';
 import { applyMembership, type Membership, membershipOf, NO_CHANGES } from './membership.js';
@@ -41,17 +41,17 @@ const DDL = `CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, keys TEXT
   CREATE TABLE IF NOT EXISTS leads (name TEXT PRIMARY KEY, worker INTEGER, until INTEGER) WITHOUT ROWID;`;
 
 interface Statements {
-  readonly read: Statement<[string, Uint8Array]>;
-  readonly write: Statement<never>;
-  readonly readHeld: Statement<[number, Uint8Array]>;
-  readonly writeHeld: Statement<never>;
-  readonly dropHeld: Statement<never>;
-  readonly membersVersion: Statement<number>;
-  readonly readMembers: Statement<string>;
-  readonly writeMembers: Statement<never>;
-  readonly readLead: Statement<[number, number]>;
-  readonly writeLead: Statement<never>;
-  readonly bytes: Statement<[number, number]>;
+  readonly read: PreparedStatement<[string, Uint8Array]>;
+  readonly write: PreparedStatement<never>;
+  readonly readHeld: PreparedStatement<[number, Uint8Array]>;
+  readonly writeHeld: PreparedStatement<never>;
+  readonly dropHeld: PreparedStatement<never>;
+  readonly membersVersion: PreparedStatement<number>;
+  readonly readMembers: PreparedStatement<string>;
+  readonly writeMembers: PreparedStatement<never>;
+  readonly readLead: PreparedStatement<[number, number]>;
+  readonly writeLead: PreparedStatement<never>;
+  readonly bytes: PreparedStatement<[number, number]>;
 }
 
 /** The `zone` of one or several groups. */

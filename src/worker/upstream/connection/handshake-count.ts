@@ -1,4 +1,4 @@
-import { backendTlsKind, PEER, TLS } from '../../../shared/zone/meter-kinds.js';
+import { backendTlsKind, PEER, TLS_METER } from '../../../shared/zone/meter-kinds.js';
 import type { Meter, Meters } from '../../../shared/zone/meters.js';
 import { failurePlace, verifyPlace } from '../../tls/count-handshakes.js';
 
@@ -14,22 +14,22 @@ export class HandshakeCount {
   }
 
   done(resumed: boolean): void {
-    if (this.#end(TLS.handshakes) && resumed) {
-      this.#count(TLS.reuses);
+    if (this.#end(TLS_METER.handshakes) && resumed) {
+      this.#count(TLS_METER.reuses);
     }
   }
 
   /** `message`: what OpenSSL or the system says. */
   failed(message: string): void {
     const place = failurePlace(message);
-    if (this.#end(TLS.failed) && place !== undefined) {
+    if (this.#end(TLS_METER.failed) && place !== undefined) {
       this.#count(place);
     }
   }
 
   timedOut(): void {
-    if (this.#end(TLS.failed)) {
-      this.#count(TLS.timeout);
+    if (this.#end(TLS_METER.failed)) {
+      this.#count(TLS_METER.timeout);
     }
   }
 
@@ -40,7 +40,7 @@ export class HandshakeCount {
 
   /** The certificate is somebody else's. */
   mismatched(): void {
-    this.#count(TLS.hostnameMismatch);
+    this.#count(TLS_METER.hostnameMismatch);
   }
 
   /** False: it was over before. */

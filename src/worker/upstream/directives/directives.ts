@@ -1,5 +1,5 @@
 import { In } from '../../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext, type MergeContext } from '../../../shared/config/define.js';
+import { type Directive, inherit, type LinkContext, type MergeContext, type SettingField } from '../../../shared/config/define.js';
 import { mergeErrorPos } from '../../../shared/config/errors.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { defaultTempPath } from '../../../shared/config/paths.js';
@@ -9,7 +9,7 @@ import { parseTempPath } from '../../http/files/temp-path.js';
 import type { TempPath } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
 import { FailureType, ignoreHeaderWords, nextUpstreamWords } from '../settings/failure.js';
-import type { CompleteSettings, LocalAddress, StoreSettings, UpstreamSettings } from '../settings/settings.js';
+import type { CompleteSettings, LocalAddress, ResponseFileSettings, UpstreamSettings } from '../settings/settings.js';
 import { bindAddress } from './bind.js';
 import { socketBuffer } from './socket-buffer.js';
 
@@ -23,7 +23,7 @@ type Row = Directive<UpstreamSettings, Request>;
 export type UpstreamFamily = 'proxy' | 'fastcgi' | 'uwsgi' | 'scgi' | 'grpc' | 'memcached' | 'tunnel';
 
 /** The defaults of the shared settings, and how inner blocks take them over. */
-export const upstreamFields: { readonly [K in keyof UpstreamSettings]: Field<UpstreamSettings[K]> } = {
+export const upstreamFields: { readonly [K in keyof UpstreamSettings]: SettingField<UpstreamSettings[K]> } = {
   connectTimeout: inherit(60_000),
   sendTimeout: inherit(60_000),
   readTimeout: inherit(60_000),
@@ -52,7 +52,7 @@ export const upstreamFields: { readonly [K in keyof UpstreamSettings]: Field<Ups
   socketRcvbuf: inherit(0),
   socketSndbuf: inherit(0),
   limitRate: inherit<ComplexValue<Request> | undefined>(undefined),
-  store: inherit<StoreSettings | null>(null),
+  store: inherit<ResponseFileSettings | null>(null),
   storeAccess: inherit(0o600),
 };
 

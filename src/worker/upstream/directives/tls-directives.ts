@@ -1,6 +1,6 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
-import { type Directive, type Field, inherit, type LinkContext } from '../../../shared/config/define.js';
+import { type Directive, inherit, type LinkContext, type SettingField } from '../../../shared/config/define.js';
 import { ConfigError, withErrno } from '../../../shared/config/errors.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
@@ -20,7 +20,7 @@ const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 type Row = Directive<TlsClientSettings, ClientTask>;
 
 /** The defaults of {@link TlsClientSettings}, and how inner blocks take them over. */
-export const tlsClientFields: { readonly [K in keyof TlsClientSettings]: Field<TlsClientSettings[K]> } = {
+export const tlsClientFields: { readonly [K in keyof TlsClientSettings]: SettingField<TlsClientSettings[K]> } = {
   sslSessionReuse: inherit(true),
   sslProtocols: inherit<number>(TLS.TLS_1_2 | TLS.TLS_1_3),
   sslCiphers: inherit('DEFAULT'),

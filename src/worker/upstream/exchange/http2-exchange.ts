@@ -1,7 +1,7 @@
 import { ERROR } from '../../../shared/log/level.js';
 import { type Field, NAME } from '../../http/fields/field.js';
 import { ERROR_CODE } from '../../http/http2-frames/protocol.js';
-import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import type { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
 import { METHOD } from '../../http/syntax/method.js';
 import type { Http2User } from '../http2/http2-user.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../response/head-codes.js';
@@ -55,7 +55,7 @@ export abstract class Http2Exchange implements Exchange, Http2User {
   /** Fills in {@link head}. Returns false, with the reason logged, to end with 500. */
   abstract createHead(u: UpstreamRequest): boolean;
 
-  writeHead(section: SectionWriter): void {
+  writeHead(section: HpackSectionWriter): void {
     this.head.write(section);
   }
 

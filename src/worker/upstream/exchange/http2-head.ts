@@ -1,8 +1,8 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { CONNECTION_FIELDS } from '../../http/fields/connection-fields.js';
-import { foreignNameCode, KEEP, type NameCode, nameCode } from '../../http/http2-frames/hpack/encoder.js';
+import { foreignNameCode, type HpackName, KEEP, nameCode } from '../../http/http2-frames/hpack/encoder.js';
 import { staticIndexOf } from '../../http/http2-frames/hpack/static-table.js';
-import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import type { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import { lowerAscii } from '../../text/ascii-case.js';
@@ -39,7 +39,7 @@ export interface Http2HeaderSource {
 export interface Http2Headers {
   /** The value of `*_set_header Host`; undefined: the backend's own name. */
   readonly host: ComplexValue<Request> | undefined;
-  readonly lines: readonly { readonly code: NameCode; readonly value: Http2HeaderSource['value'] }[];
+  readonly lines: readonly { readonly code: HpackName; readonly value: Http2HeaderSource['value'] }[];
   /** Names (in lower case) of the client's headers that are not passed on. */
   readonly replaced: ReadonlySet<string>;
   /** The value of `*_set_header Upgrade`: the protocol that a tunnel is asked for. */
@@ -56,7 +56,7 @@ export function compileHttp2Headers(
 ): Http2Headers {
   let host: ComplexValue<Request> | undefined;
   let upgrade: ComplexValue<Request> | undefined;
-  const lines: { code: NameCode; value: Http2HeaderSource['value'] }[] = [];
+  const lines: { code: HpackName; value: Http2HeaderSource['value'] }[] = [];
   const replaced = new Set<string>(CONNECTION_FIELDS);
   const set = new Set<string>();
   const add = (lower: string, value: Http2HeaderSource['value']): void => {
@@ -97,7 +97,7 @@ export class Http2Head {
   #https = false;
   #path = '';
   #authority = '';
-  readonly #codes: NameCode[] = [];
+  readonly #codes: HpackName[] = [];
   readonly #values: string[] = [];
 
   /** What is too long to be sent; empty when all can be. */
@@ -146,7 +146,7 @@ export class Http2Head {
     }
   }
 
-  #add(code: NameCode, value: string): void {
+  #add(code: HpackName, value: string): void {
     if (value.length > MAX_FIELD) {
       this.tooLong = 'header value';
     }
@@ -154,7 +154,7 @@ export class Http2Head {
     this.#values.push(value);
   }
 
-  write(section: SectionWriter): void {
+  write(section: HpackSectionWriter): void {
     if (this.#method === 'GET') {
       section.indexed(GET);
     } else if (this.#method === 'POST') {

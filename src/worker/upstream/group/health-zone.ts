@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
 import { runtimePart } from '../../task/protocol-runtime.js';
 import type { UpstreamGroup } from './group.js';
 
@@ -35,9 +35,9 @@ type Row = [
 /** The results of health checks, which outlive a reload. */
 export class HealthZone {
   readonly #sql: Sql;
-  readonly #read: Statement<Row>;
-  readonly #write: Statement<never>;
-  readonly #drop: Statement<never>;
+  readonly #read: PreparedStatement<Row>;
+  readonly #write: PreparedStatement<never>;
+  readonly #drop: PreparedStatement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

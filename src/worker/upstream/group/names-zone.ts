@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
 import { objectOf } from '../../../shared/zone/row-bytes.js';
 
 /** Name of the one zone for addresses; no configuration can name it so. */
@@ -25,8 +25,8 @@ export interface KnownName {
 /** Addresses found at run time, for the next configuration to begin with. nginx: ngx_http_upstream_zone_preresolve. */
 export class NamesZone {
   readonly #sql: Sql;
-  readonly #read: Statement<string>;
-  readonly #write: Statement<never>;
+  readonly #read: PreparedStatement<string>;
+  readonly #write: PreparedStatement<never>;
 
   constructor(sql: Sql) {
     this.#sql = sql;

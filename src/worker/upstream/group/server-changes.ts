@@ -1,4 +1,4 @@
-import type { Sql, Statement, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
+import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
 import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
 import { noteKey, OUTBOX_DDL, Outbox } from '../../fleet/outbox.js';
 import type { SealedZone } from '../../fleet/settings.js';
@@ -14,9 +14,9 @@ export type ServerChangesRef = ZoneRef<ServerChanges, SealedZone>;
 export class ServerChanges {
   readonly sql: Sql;
   readonly outbox: Outbox;
-  readonly #get: Statement<string>;
-  readonly #put: Statement<never>;
-  readonly #keys: Statement<string>;
+  readonly #get: PreparedStatement<string>;
+  readonly #put: PreparedStatement<never>;
+  readonly #keys: PreparedStatement<string>;
 
   constructor(sql: Sql) {
     this.sql = sql;

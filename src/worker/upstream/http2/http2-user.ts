@@ -1,5 +1,5 @@
 import type { FieldSink } from '../../http/fields/field-sink.js';
-import type { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import type { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
 
 /** Whoever has a request sent on a stream: writes its head, and is given the fields of the response. */
 export interface Http2User extends FieldSink {
@@ -10,7 +10,7 @@ export interface Http2User extends FieldSink {
   /** How many bytes the names and values of one header section may have. */
   readonly headLimit: number;
   /** Writes the fields of the request's head. */
-  writeHead(section: SectionWriter): void;
+  writeHead(section: HpackSectionWriter): void;
   /** What the backend gets of a piece of the body; undefined: the piece. */
   encode?(piece: Buffer): Buffer;
   /** A header section begins, whose fields follow. */

@@ -2,13 +2,13 @@ import { IdTable } from '../../../shared/collection/id-table.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import type { Http2Endpoint } from '../../http/http2-frames/endpoint.js';
 import { ReceiveWindow, SendWindow } from '../../http/http2-frames/flow-window.js';
-import { FrameReader } from '../../http/http2-frames/frame-reader.js';
+import { Http2FrameReader } from '../../http/http2-frames/frame-reader.js';
 import { HeaderBlock } from '../../http/http2-frames/header-block.js';
 import { HpackDecoder } from '../../http/http2-frames/hpack/decoder.js';
 import { ENOUGH, Output, type OutputTarget } from '../../http/http2-frames/output.js';
 import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FRAME, MAX_WINDOW, PREFACE, SETTING } from '../../http/http2-frames/protocol.js';
 import { readFrame } from '../../http/http2-frames/read-frame.js';
-import { SectionWriter } from '../../http/http2-frames/section-writer.js';
+import { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
 import { sendSettings } from '../../http/http2-frames/settings.js';
 import { endFailedWork, enter, leave } from '../../task/at-work.js';
 import type { ChannelOwner } from '../connection/channel.js';
@@ -44,7 +44,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask, H
   readonly r = null;
   carrier!: UpstreamConnection;
   readonly output: Output = new Output(this);
-  readonly section: SectionWriter = new SectionWriter(this.output, DEFAULT_FRAME);
+  readonly section: HpackSectionWriter = new HpackSectionWriter(this.output, DEFAULT_FRAME);
   readonly sendWindow: SendWindow = new SendWindow(DEFAULT_WINDOW);
   /** Connected, and whoever waited for that is content with it. */
   usable = false;
@@ -80,7 +80,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask, H
   mostStreams: number = BEFORE_SETTINGS;
 
   // --- what comes in
-  readonly frames: FrameReader = new FrameReader(DEFAULT_FRAME);
+  readonly frames: Http2FrameReader = new Http2FrameReader(DEFAULT_FRAME);
   readonly decoder: HpackDecoder = new HpackDecoder('upstream', 0);
   readonly block: HeaderBlock = new HeaderBlock();
   /** CONTINUATION frames of the header section at hand. */

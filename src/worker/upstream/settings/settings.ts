@@ -10,7 +10,7 @@ export interface LocalAddress {
 }
 
 /** `*_store`: where responses are kept as files. */
-export interface StoreSettings {
+export interface ResponseFileSettings {
   /** The file's path; undefined: as `root` and `alias` map the URI. */
   readonly path: ComplexValue<Request> | undefined;
 }
@@ -54,7 +54,7 @@ export interface UpstreamSettings {
   socketRcvbuf: number;
   socketSndbuf: number;
   limitRate: ComplexValue<Request> | undefined;
-  store: StoreSettings | null;
+  store: ResponseFileSettings | null;
   /** Permission bits of stored files. */
   storeAccess: number;
 }

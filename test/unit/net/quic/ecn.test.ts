@@ -1,6 +1,6 @@
 import t from 'tap';
 import { whyNoQuic } from '../../../../src/worker/net/openssl/quic-library.js';
-import type { Connection } from '../../../../src/worker/net/quic/connection.js';
+import type { ServerConnection } from '../../../../src/worker/net/quic/connection.js';
 import { PathMarks } from '../../../../src/worker/net/quic/ecn.js';
 import { APPLICATION, Space } from '../../../../src/worker/net/quic/space.js';
 import { HqEndpoint } from '../../../support/hq-endpoint.js';
@@ -73,7 +73,7 @@ for (const engine of ['uring', 'libuv'] as const) {
 
     const client = await open(true);
     t.equal(sent.at(-1), true);
-    const { recovery } = server.connections.at(-1) as Connection;
+    const { recovery } = server.connections.at(-1) as ServerConnection;
     const before = recovery.cubic.window;
     client.congested = 1;
     client.get(4, '/10000');

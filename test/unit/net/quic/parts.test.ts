@@ -10,13 +10,13 @@ import { SendBuffer } from '../../../../src/worker/net/quic/send-buffer.js';
 import { SentPacket, SentPackets } from '../../../../src/worker/net/quic/sent-packets.js';
 import { SpentTokens } from '../../../../src/worker/net/quic/spent-tokens.js';
 import { TimerHeap } from '../../../../src/worker/net/quic/timer-heap.js';
-import { Tokens } from '../../../../src/worker/net/quic/tokens.js';
+import { AddressTokens } from '../../../../src/worker/net/quic/tokens.js';
 import { readParameters, writeParameters } from '../../../../src/worker/net/quic/transport-parameters.js';
-import { Cursor, intLength, putInt } from '../../../../src/worker/net/quic/varint.js';
+import { intLength, PacketCursor, putInt } from '../../../../src/worker/net/quic/varint.js';
 
 t.test('integers', async (t) => {
   const into = Buffer.alloc(16);
-  const cursor = new Cursor();
+  const cursor = new PacketCursor();
   for (const value of [0, 63, 64, 16383, 16384, 2 ** 30 - 1, 2 ** 30, 2 ** 32, 2 ** 32 + 1, 2 ** 53 - 1]) {
     t.equal(putInt(into, 0, value), intLength(value));
     for (let end = 0; end < intLength(value); end++) {
@@ -303,7 +303,7 @@ t.test('the length of datagrams is found', async (t) => {
 });
 
 t.test('tokens: of whom, and from where', async (t) => {
-  const tokens = new Tokens(Buffer.from('secret'));
+  const tokens = new AddressTokens(Buffer.from('secret'));
   const [one, other, otherPort] = [Buffer.alloc(28), Buffer.alloc(28), Buffer.alloc(28)];
   one.set([2, 0, 1, 2, 127, 0, 0, 1]);
   other.set([2, 0, 1, 2, 127, 0, 0, 2]);
@@ -317,7 +317,7 @@ t.test('tokens: of whom, and from where', async (t) => {
   tokens.spend(tokens.read(later, one)!.name);
   t.match(tokens.read(later, one), { valid: false }, 'good once');
   t.match(tokens.read(tokens.later(one), one), { valid: true });
-  t.equal(new Tokens(Buffer.from('another')).read(later, one), undefined);
+  t.equal(new AddressTokens(Buffer.from('another')).read(later, one), undefined);
   for (let at = 0; at < retry.length; at++) {
     const broken = Buffer.from(retry);
     broken[at]! ^= 4;

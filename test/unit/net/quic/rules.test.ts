@@ -3,8 +3,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { whyNoQuic } from '../../../../src/worker/net/openssl/quic-library.js';
-import type { Connection } from '../../../../src/worker/net/quic/connection.js';
-import { Frame, FrameReader } from '../../../../src/worker/net/quic/frame-reader.js';
+import type { ServerConnection } from '../../../../src/worker/net/quic/connection.js';
+import { Frame, QuicFrameReader } from '../../../../src/worker/net/quic/frame-reader.js';
 import type { Path } from '../../../../src/worker/net/quic/path.js';
 import { APPLICATION, Space } from '../../../../src/worker/net/quic/space.js';
 import { HqEndpoint } from '../../../support/hq-endpoint.js';
@@ -14,10 +14,10 @@ import { waitFor } from '../../../support/wait.js';
 const skip = whyNoQuic() !== '' && `no QUIC: ${whyNoQuic()}`;
 
 t.test('what may not be in early data (RFC 9000, 12.5)', async (t) => {
-  const reader = new FrameReader();
+  const reader = new QuicFrameReader();
   const read = (bytes: Buffer): unknown => {
     // Of neither anything is asked before the frame is refused.
-    const [connection, path] = [{ ending: false } as Connection, {} as Path];
+    const [connection, path] = [{ ending: false } as ServerConnection, {} as Path];
     return reader.read(connection, bytes, 0, bytes.length, new Space(APPLICATION), true, path, '', 0);
   };
   const { ACK, ACK_ECN, CRYPTO, NEW_TOKEN, PATH_RESPONSE, RETIRE_CONNECTION_ID, HANDSHAKE_DONE } = Frame;
@@ -105,7 +105,7 @@ t.test('a challenge where the client is brings more than the answer', { skip }, 
 
 t.test('a client has as long to answer as it has to speak (RFC 9000, 10.1)', { skip }, async (t) => {
   const { server, client } = await connected(t);
-  const connection = server.connections[0] as Connection;
+  const connection = server.connections[0] as ServerConnection;
   client.get(0, '/3');
   await client.until(() => client.streams.get(0)?.end === true);
   await waitFor(() => connection.recovery.cubic.inFlight === 0);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { loadNative, type Native } from '../../../../src/shared/native/native.js';
-import { type Endpoint, Kind, UringEngine } from '../../../../src/shared/net/uring/engine.js';
+import { Kind, type RingEndpoint, UringEngine } from '../../../../src/shared/net/uring/engine.js';
 import { Ring } from '../../../../src/shared/net/uring/ring.js';
 import { needsRing } from '../../../support/ring.js';
 
@@ -20,7 +20,7 @@ class ToldRing extends Ring {
 }
 
 /** Notes what it is told, and throws when its name says so. */
-class Noting implements Endpoint {
+class Noting implements RingEndpoint {
   readonly #name: string;
   readonly #events: string[];
 

@@ -14,7 +14,7 @@ export const KEEP = {
 } as const;
 
 /** A field's name as the encoder knows it: made once for all connections. */
-export interface NameCode {
+export interface HpackName {
   /** In lower case. */
   readonly text: string;
   /** The name's index in the table that both sides know; 0 when it is not there. */
@@ -27,11 +27,11 @@ export interface NameCode {
 
 /** Names whose latest values each connection remembers: those that a server's responses are made of are few. */
 const PLACES = 256;
-const codes = new Map<string, NameCode>();
+const codes = new Map<string, HpackName>();
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
 
 /** The code of a name, in whatever case. */
-export function nameCode(name: string, keep: number = KEEP.REPEATED): NameCode {
+export function nameCode(name: string, keep: number = KEEP.REPEATED): HpackName {
   const known = codes.get(name);
   if (known !== undefined) {
     return known;
@@ -55,7 +55,7 @@ export function nameCode(name: string, keep: number = KEEP.REPEATED): NameCode {
 }
 
 /** The code of a name that somebody else chose: it has a place only where we use it, too, so that nobody can use the places up. */
-export function foreignNameCode(name: string): NameCode {
+export function foreignNameCode(name: string): HpackName {
   const known = codes.get(name);
   if (known !== undefined) {
     return known;
@@ -103,7 +103,7 @@ export class HpackEncoder {
   }
 
   /** How many bytes a field may take at most. */
-  static room(code: NameCode, value: string): number {
+  static room(code: HpackName, value: string): number {
     return code.text.length + value.length + 12;
   }
 
@@ -124,7 +124,7 @@ export class HpackEncoder {
   }
 
   /** Puts a field at `at`, where there is room. Returns the place behind it. */
-  field(into: Buffer, at: number, code: NameCode, value: string): number {
+  field(into: Buffer, at: number, code: HpackName, value: string): number {
     if (code.place === -1 || code.keep === KEEP.NEVER) {
       return this.#literal(into, at, 0, 0x0f, code, value);
     }
@@ -158,7 +158,7 @@ export class HpackEncoder {
     return (places[place] = new Remembered());
   }
 
-  #add(into: Buffer, at: number, code: NameCode, known: Remembered, value: string): number {
+  #add(into: Buffer, at: number, code: HpackName, known: Remembered, value: string): number {
     const size = code.text.length + value.length + 32;
     // A value that would push out most others is not worth it.
     if (size > this.#limit / 2) {
@@ -182,7 +182,7 @@ export class HpackEncoder {
     }
   }
 
-  #literal(into: Buffer, at: number, bits: number, prefix: number, code: NameCode, value: string): number {
+  #literal(into: Buffer, at: number, bits: number, prefix: number, code: HpackName, value: string): number {
     let end = putNumber(into, at, bits, prefix, code.index);
     if (code.index === 0) {
       end = putText(into, end, 0, 0x7f, code.text);

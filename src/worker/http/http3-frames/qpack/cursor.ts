@@ -16,7 +16,7 @@ export const READ = {
 const LARGEST = 2 ** 53 - 1;
 
 /** Reads what the instructions and field lines of QPACK consist of. */
-export class Cursor {
+export class QpackCursor {
   bytes!: Buffer;
   at = 0;
   end = 0;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { putNumber } from '../../fields/put-text.js';
-import { Cursor, READ } from './cursor.js';
+import { QpackCursor, READ } from './cursor.js';
 import type { QpackTable } from './table.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -16,7 +16,7 @@ const FIRST = 64;
 export class DecoderStreamReader {
   /** What is wrong with an instruction, for the log. */
   problem = '';
-  readonly #cursor = new Cursor();
+  readonly #cursor = new QpackCursor();
   #held: Buffer = NOTHING;
 
   /** Takes the bytes `start..end` of the stream; false if they are no instructions, or speak of what was not sent. */

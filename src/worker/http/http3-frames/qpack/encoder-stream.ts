@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { Field, FieldName } from '../../fields/field.js';
-import { Cursor, READ } from './cursor.js';
+import { QpackCursor, READ } from './cursor.js';
 import { type QpackTable, staticFields } from './table.js';
 
 /** How many bytes a text in Huffman code may be longer than what it stands for: codes have at most 30 bits. */
@@ -12,7 +12,7 @@ export class EncoderStreamReader {
   /** What is wrong with an instruction, for the log. */
   problem = '';
   readonly #table: QpackTable;
-  readonly #cursor = new Cursor();
+  readonly #cursor = new QpackCursor();
   /** The beginning of an instruction that has not come whole. */
   #held: Buffer = NOTHING;
   #heldLength = 0;

@@ -2,7 +2,7 @@ import { lowerAscii } from '../../../text/ascii-case.js';
 import { STATIC_FIELDS, staticIndexOf } from './static-table.js';
 
 /** A field's name as the encoder knows it: made once for all connections, since sections refer to nothing that one of them was told. */
-export class NameCode {
+export class QpackName {
   /** The name in lower case. */
   readonly text: string;
   /** The name's index in the table that both sides know; -1 when it is not there. */
@@ -27,16 +27,16 @@ export class NameCode {
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
 /** Names that are known: those that a server's responses are made of are few. */
 const MOST = 256;
-const codes = new Map<string, NameCode>();
+const codes = new Map<string, QpackName>();
 
 /** The code of a name, in whatever case. */
-export function nameCode(name: string): NameCode {
+export function nameCode(name: string): QpackName {
   const known = codes.get(name);
   if (known !== undefined) {
     return known;
   }
   const text = lowerAscii(name);
-  const code = codes.get(text) ?? new NameCode(text);
+  const code = codes.get(text) ?? new QpackName(text);
   if (codes.size < MOST) {
     codes.set(name, code);
     if (codes.size < MOST) {

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { Field, FieldName } from '../../fields/field.js';
 import type { FieldLimits, FieldSink } from '../../fields/field-sink.js';
-import { Cursor, READ } from './cursor.js';
+import { QpackCursor, READ } from './cursor.js';
 import { KnownLines, LONGEST_LINE } from './known-lines.js';
 import { type QpackTable, staticFields } from './table.js';
 
@@ -26,7 +26,7 @@ export class SectionDecoder {
   /** How many fields must have been put into the table for the section that was read last; 0 when it refers to none. */
   required = 0;
   readonly #table: QpackTable;
-  readonly #cursor = new Cursor();
+  readonly #cursor = new QpackCursor();
   /** What indexes count from. */
   #base = 0;
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { putNumber, putText } from '../../fields/put-text.js';
 import { FRAME } from '../protocol.js';
 import { putVarint, varintLength } from '../varint.js';
-import type { NameCode } from './name-code.js';
+import type { QpackName } from './name-code.js';
 
 /** The bytes that a section begins with when it refers to nothing that was said before. */
 const PREFIX = 2;
@@ -12,7 +12,7 @@ const FRAME_HEAD = 9;
 const LONGEST_KEPT = 512;
 
 /** Writes field sections, each as a HEADERS frame. One at a time: its memory is used again for the next. */
-export class SectionWriter {
+export class QpackSectionWriter {
   #bytes: Buffer = Buffer.alloc(4096);
   #at = 0;
   #last: Buffer = Buffer.alloc(0);
@@ -29,7 +29,7 @@ export class SectionWriter {
     this.#at = putNumber(this.#bytes, this.#at, 0xc0, 0x3f, index);
   }
 
-  field(code: NameCode, value: string): void {
+  field(code: QpackName, value: string): void {
     if (code.value === value && code.line !== null) {
       this.#room(code.line.length);
       this.#at += code.line.copy(this.#bytes, this.#at);
@@ -50,7 +50,7 @@ export class SectionWriter {
     code.value = value;
   }
 
-  #literal(code: NameCode, value: string): number {
+  #literal(code: QpackName, value: string): number {
     const bytes = this.#bytes;
     if (code.index !== -1) {
       return putText(bytes, putNumber(bytes, this.#at, code.secret ? 0x70 : 0x50, 0x0f, code.index), 0, 0x7f, value);
