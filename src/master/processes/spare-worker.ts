@@ -16,7 +16,7 @@ const ONE_HELPER = '--v8-pool-size=1';
  * worker's requests leave next to nothing that lives, so that a larger one gains nothing; a smaller one costs more where many requests are
  * under way.
  */
-const NEW_SPACE = '--max-semi-space-size=4';
+const NEW_SPACE = '--max-semi-space-size=8';
 
 /** {@link NEW_SPACE}, unless whoever has started the server says what it is to be. */
 const newSpace = (): readonly string[] => (/semi[-_]space/.test(process.env['NODE_OPTIONS'] ?? '') ? [] : [NEW_SPACE]);

@@ -4,7 +4,7 @@ import { workerSettings } from '../../../src/master/processes/spare-worker.js';
 // The build writes it in.
 Object.assign(globalThis, { NO_DEBUGGER: '--inspect-port=nobody:0' });
 
-const SMALL = '--max-semi-space-size=4';
+const SMALL = '--max-semi-space-size=8';
 
 /** What of V8's new space stands among the options of a worker while the master's environment and own options are these. */
 function newSpace(environment: string | undefined, own: readonly string[]): string[] {
