@@ -95,7 +95,7 @@ export function fullTable({ date, machine, node, nginx, rounds, results }) {
       cpu === undefined ? NONE : short(cpu),
       Number(ratio) > goal ? `**${ratio}**` : ratio,
       ratioOf(result, 'libuv'),
-      String(goal),
+      goal === undefined ? NONE : String(goal),
       latencies(servers.uring),
       latencies(servers.nginx),
     ]);
