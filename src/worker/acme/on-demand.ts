@@ -8,6 +8,8 @@ import { belongTogether } from './state-folder.js';
 
 /** How often (milliseconds) a worker looks whether a certificate has come. */
 const LOOK = 200;
+/** How long (milliseconds) a worker gives a certificate without noting that its name was asked for. */
+const NOTED = 3600 * 1000;
 /** A name that nobody asks for is forgotten after this long: its certificate is not renewed again. */
 export const FORGOTTEN: number = 30 * 24 * 3600 * 1000;
 
@@ -27,6 +29,8 @@ export class OnDemand {
   readonly #zone: AcmeZone;
   readonly #issuers: ReadonlyMap<string, AcmeIssuer>;
   readonly #known = new Map<string, VersionedPair>();
+  /** When this worker noted last that a name was asked for, by the certificate's id; milliseconds of the monotonic clock. */
+  readonly #noted = new Map<string, number>();
 
   constructor(zone: AcmeZone, issuers: ReadonlyMap<string, AcmeIssuer>) {
     this.#zone = zone;
@@ -62,19 +66,32 @@ export class OnDemand {
         timer = setTimer(look, LOOK).unref();
       }
     };
+    const stop = (): void => {
+      over = true;
+      clearTimeout(timer);
+    };
+    const there = this.#isNoted(zoneId) ? this.#pair(zoneId) : undefined;
+    if (there !== undefined) {
+      setImmediate(end, there);
+      return stop;
+    }
     this.#zone.want({ issuer: issuerName, name: identifiers[0]!.value }, issuer.onDemand, (accepted) => {
       if (!over) {
         if (accepted) {
+          this.#noted.set(zoneId, performance.now());
           look();
         } else {
           end(new Error(`acme_issuer "${issuerName}" has ${issuer.onDemand} names on demand, "${name}" is one too many`));
         }
       }
     });
-    return () => {
-      over = true;
-      clearTimeout(timer);
-    };
+    return stop;
+  }
+
+  /** Handshakes are many: the zone need not hear of each that a name is still asked for. */
+  #isNoted(zoneId: string): boolean {
+    const at = this.#noted.get(zoneId);
+    return at !== undefined && performance.now() - at < NOTED;
   }
 
   /** A pair is checked once. */
