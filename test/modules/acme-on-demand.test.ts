@@ -5,6 +5,7 @@ import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
 import { noPebble } from '../support/pebble.js';
 import { httpConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 /** The guide's module, in which a service says which names are ours. */
 const GUIDE = readFileSync(new URL('../../conf/examples/https/on-demand.js', import.meta.url), 'utf8');
@@ -76,7 +77,7 @@ t.test('certificates on demand, for the names that a service knows', { skip: noP
   t.equal(await serial('one.example.com'), together[0], 'so does a restart without the CA');
   await made.ca.comeBack();
   t.match(await serial('two.example.com'), /^[0-9A-F]+$/);
-  t.equal(issued(server), 2);
+  await waitFor(() => issued(server) === 2, { what: () => server.log() });
   t.match(await serial('three.example.com'), /^none: /, 'there are two at most');
   await server.logged('acme_issuer "ca" has 2 names on demand, "three.example.com" is one too many');
 
