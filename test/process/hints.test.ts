@@ -40,10 +40,16 @@ t.test('a zone that nothing defines', async (t) => {
   const zones = 'limit_req_zone $uri zone=one:1m rate=1r/s; proxy_cache_path %%DIR%%/c keys_zone=pages:1m;';
   t.match(await said(`${zones} limit_req zone=onne;`), 'hint: no `limit_req_zone` defines it; did you mean `one`?\n');
   t.match(await said(`${zones} limit_conn adr 1;`), 'hint: no `limit_conn_zone` defines it\n');
-  const cache = await said(`${zones}\nproxy_cache page;`);
-  t.match(cache, /"proxy_cache" zone "page" is unknown in .*\n/);
-  t.match(cache, 'hint: no `proxy_cache_path` defines it; did you mean `pages`?\n');
-  t.match(cache, /note: it is used here, in .*:6\n/);
+  for (const [inside, message] of [
+    ['server { proxy_cache page; }', /"proxy_cache" zone "page" is unknown in .*\n/],
+    // Where no server takes it over.
+    ['proxy_cache page;', 'zero size shared memory zone "page"\n'],
+  ] as const) {
+    const cache = await said(`${zones}\n${inside}`);
+    t.match(cache, message);
+    t.match(cache, 'hint: no `proxy_cache_path` defines it; did you mean `pages`?\n');
+    t.match(cache, /note: it is used here, in .*:6\n/);
+  }
 });
 
 t.test('slips of people who come from elsewhere', async (t) => {
