@@ -8,8 +8,16 @@ import { type UdpHarm, UdpProxy } from '../../../support/udp-proxy.js';
 const skip = whyNoQuic() !== '' && `no QUIC: ${whyNoQuic()}`;
 
 const number = (): number => [0, 1, 2, 3, 4, 8, 63, 64, 200, 16383, 65536, 2 ** 30, 2 ** 40, 2 ** 53 - 1][randomInt(14)]!;
-/** All but those after which the server is silent, or writes to an identifier of which the client knows nothing. */
+/** Frames after which the server is silent, or writes to an identifier of which the client knows nothing. */
+const SILENCING = [0x18, 0x1c, 0x1d];
+/** All others. */
 const TYPES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 26, 27, 30, 31];
+
+/** A byte that begins no frame of {@link SILENCING} when what stands before it is a whole one. */
+function filling(): number {
+  const byte = randomInt(256);
+  return SILENCING.includes(byte) ? 0 : byte;
+}
 
 /** Frames by chance: most of them have the form of one. */
 function someFrames(): Buffer {
@@ -20,7 +28,7 @@ function someFrames(): Buffer {
       parts.push(int(number()));
     }
     if (randomInt(2) === 0) {
-      parts.push(Buffer.alloc(randomInt(40), randomInt(256)));
+      parts.push(Buffer.alloc(randomInt(40), filling()));
     }
   }
   return Buffer.concat(parts);
