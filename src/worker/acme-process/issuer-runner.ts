@@ -72,15 +72,24 @@ export class IssuerRunner {
     return this.#issuer.name;
   }
 
-  /** Takes care of the certificates of these orders, too, and no more of those that were wanted before. */
-  want(orders: readonly Order[]): void {
+  /**
+   * Takes care of the certificates of these orders, too, and no more of those that were wanted before. False: one of the latter is under
+   * way, and is given up with a later call.
+   */
+  want(orders: readonly Order[]): boolean {
     const ids = new Set(orders.map(({ zoneId }) => zoneId));
+    let done = true;
     for (const [id, task] of this.#onDemand) {
-      if (!ids.has(id) && !task.running) {
-        this.#onDemand.delete(id);
-        this.#tasks.splice(this.#tasks.indexOf(task), 1);
-        this.#zone.forgetReport(id);
+      if (ids.has(id)) {
+        continue;
       }
+      if (task.running) {
+        done = false;
+        continue;
+      }
+      this.#onDemand.delete(id);
+      this.#tasks.splice(this.#tasks.indexOf(task), 1);
+      this.#zone.forgetReport(id);
     }
     const known = new Set(this.#tasks.map(({ order }) => order.zoneId));
     const fresh = orders.filter(({ zoneId }) => !known.has(zoneId));
@@ -93,6 +102,7 @@ export class IssuerRunner {
     if (fresh.length > 0) {
       this.#look();
     }
+    return done;
   }
 
   /** Goes on with what an earlier run has left behind of a certificate. */

@@ -4,9 +4,9 @@ import type { Server, WorkerProcess } from '../../shared/ipc/serve.js';
 import type { Level } from '../../shared/log/level.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { SqliteZoneStore } from '../../shared/zone/store.js';
-import type { AcmeZone } from '../acme/acme-zone.js';
+import type { AcmeZone, WantedName } from '../acme/acme-zone.js';
 import { FleetState } from '../acme/fleet-state.js';
-import { FORGOTTEN, orderFor } from '../acme/on-demand.js';
+import { orderFor } from '../acme/on-demand.js';
 import { ordersOf } from '../acme/orders.js';
 import { acmeScope, onDemandIssuers, zoneOf } from '../acme/scopes.js';
 import type { Issuer, Order } from '../acme/settings.js';
@@ -40,14 +40,12 @@ export function serveAcme(worker: WorkerProcess): Server {
 const ownState = (zone: AcmeZone, { name, statePath }: Issuer): StateStore =>
   statePath === undefined ? new StateInZone(zone, name) : new StateFolder(statePath);
 
-/** The orders for the names that are asked for on demand, without those that nobody has asked for in a long time. */
-function wantedOrders(zone: AcmeZone, issuers: ReadonlyMap<string, Issuer>): Order[] {
-  zone.forgetWanted(FORGOTTEN);
-  return zone.wanted().flatMap(({ issuer, name }) => {
+/** The orders for names that are asked for on demand. */
+const ordersFor = (names: readonly WantedName[], issuers: ReadonlyMap<string, Issuer>): Order[] =>
+  names.flatMap(({ issuer, name }) => {
     const known = issuers.get(issuer);
     return known === undefined ? [] : [orderFor(known, name)];
   });
-}
 
 class AcmeProcess implements Server {
   readonly #zones: SqliteZoneStore;
@@ -55,7 +53,11 @@ class AcmeProcess implements Server {
   readonly #lead: (done: (leads: boolean) => void) => void;
   readonly #resign: () => void;
   readonly #fleet: (() => FleetLead) | undefined;
-  readonly #wanted: () => readonly Order[];
+  /** The issuers that give certificates on demand, by their names. */
+  readonly #onDemand: ReadonlyMap<string, Issuer>;
+  readonly #zone: AcmeZone;
+  /** The names on demand that the runners take care of; undefined while they are not done with a change. */
+  #told: string | undefined = '';
   #following: FleetLead | undefined = undefined;
   #resolver: DnsResolver | undefined = undefined;
   #runners: readonly IssuerRunner[] = [];
@@ -76,15 +78,16 @@ class AcmeProcess implements Server {
     const { store } = loaded.settings(sharedStoreScope, loaded.root);
     const synced = store !== undefined && zoneOf(settings).data?.sync === true;
     this.#fleet = synced ? () => new FleetLead(store, zone, log, new FollowedFiles(orders, log)) : undefined;
+    this.#zone = zone;
     const onDemand = new Map(onDemandIssuers(settings).map((issuer) => [issuer.name, issuer]));
-    this.#wanted = () => (onDemand.size === 0 ? [] : wantedOrders(zone, onDemand));
+    this.#onDemand = onDemand;
     this.#make = () => {
       const fleet = this.#following;
       const spread = fleet === undefined ? async (): Promise<void> => {} : () => fleet.spread();
       const earlier = new Map(fleet === undefined ? [] : zone.reports().map((report) => [report.id, report]));
       this.#resolver ??= resolver === undefined ? undefined : new DnsResolver(resolver, log);
       const lookup = this.#resolver === undefined ? undefined : lookupBy(this.#resolver, resolverTimeout);
-      const wanted = this.#wanted().map(({ zoneId }) => zoneId);
+      const wanted = ordersFor(this.#wanted(), onDemand).map(({ zoneId }) => zoneId);
       zone.keepReports(new Set([...orders.keys(), ...wanted]));
       const issuers = new Map<string, Issuer>(
         [...[...orders.values()].map(({ issuer }) => issuer), ...onDemand.values()].map((one) => [one.name, one]),
@@ -146,30 +149,33 @@ class AcmeProcess implements Server {
     if (this.#closed) {
       return;
     }
-    if (leads && this.#runners.length > 0) {
-      this.#tellWanted();
-      return;
-    }
-    if (leads === this.#runners.length > 0) {
-      return;
-    }
     if (!leads) {
       this.#stop();
       return;
     }
-    this.#runners = this.#make();
-    for (const runner of this.#runners) {
-      runner.start();
+    if (this.#runners.length === 0) {
+      this.#runners = this.#make();
+      for (const runner of this.#runners) {
+        runner.start();
+      }
     }
     this.#tellWanted();
   }
 
-  /** Tells the issuers which names are asked for on demand. */
+  #wanted(): readonly WantedName[] {
+    return this.#onDemand.size === 0 ? [] : this.#zone.wanted();
+  }
+
+  /** Tells the issuers which names are asked for on demand, if these are others than the last time. */
   #tellWanted(): void {
-    const wanted = this.#wanted();
-    for (const runner of this.#runners) {
-      runner.want(wanted.filter(({ issuer }) => issuer.name === runner.name));
+    const names = this.#wanted();
+    const told = names.map(({ issuer, name }) => `${issuer} ${name}`).join('\n');
+    if (told === this.#told) {
+      return;
     }
+    const wanted = ordersFor(names, this.#onDemand);
+    const done = this.#runners.map((runner) => runner.want(wanted.filter(({ issuer }) => issuer.name === runner.name)));
+    this.#told = done.includes(false) ? undefined : told;
   }
 
   #stop(): void {
@@ -177,5 +183,6 @@ class AcmeProcess implements Server {
       runner.stop();
     }
     this.#runners = [];
+    this.#told = '';
   }
 }

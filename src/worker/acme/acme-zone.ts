@@ -39,6 +39,9 @@ export interface OrderReport {
 /** Who knows what is going on, for status pages; nobody where no certificates are wanted. */
 export const orderReports = runtimePart<{ read: (() => OrderReport[]) | undefined }>(() => ({ read: undefined }));
 
+/** How long (milliseconds) after the last time that it was asked for a name on demand is forgotten, and its certificate not renewed. */
+const WANTED_FOR = 30 * 24 * 3600 * 1000;
+
 /** A name that a certificate is asked for, and from which issuer. */
 export interface WantedName {
   readonly issuer: string;
@@ -123,7 +126,7 @@ export class AcmeZone {
     this.#kept = sql.prepare('SELECT text FROM kept WHERE name = ?');
     this.#keep = sql.prepare('INSERT OR REPLACE INTO kept VALUES (?, ?)');
     this.#dropKept = sql.prepare('DELETE FROM kept WHERE name = ?');
-    this.#wanted = sql.prepare('SELECT issuer, name FROM wanted ORDER BY issuer, name');
+    this.#wanted = sql.prepare('SELECT issuer, name FROM wanted WHERE asked BETWEEN ? AND ? ORDER BY issuer, name');
     this.#wantedFrom = sql.prepare('SELECT count(*) FROM wanted WHERE issuer = ?');
     this.#isWanted = sql.prepare('SELECT count(*) FROM wanted WHERE issuer = ? AND name = ?');
     this.#want = sql.prepare('INSERT OR REPLACE INTO wanted VALUES (?, ?, ?)');
@@ -234,9 +237,11 @@ export class AcmeZone {
   want({ issuer, name }: WantedName, most: number, done: (accepted: boolean) => void): void {
     let accepted = true;
     const work = (): void => {
+      const now = Date.now();
+      this.#forget.run(now - WANTED_FOR, now + WANTED_FOR);
       accepted = this.#isWanted.one(issuer, name) > 0 || this.#wantedFrom.one(issuer) < most;
       if (accepted) {
-        this.#want.run(issuer, name, Date.now());
+        this.#want.run(issuer, name, now);
       }
     };
     this.sql.submit({ work, after: () => done(accepted) });
@@ -244,14 +249,9 @@ export class AcmeZone {
 
   /** The names that certificates are asked for. */
   wanted(): WantedName[] {
-    const rows = this.sql.read(() => this.#wanted.all()) ?? [];
-    return rows.filter(areTexts).map(([issuer, name]) => ({ issuer, name }));
-  }
-
-  /** Forgets the names that nobody has asked for in so many milliseconds. */
-  forgetWanted(ms: number): void {
     const now = Date.now();
-    this.sql.submit({ work: () => void this.#forget.run(now - ms, now + ms), after: () => {} });
+    const rows = this.sql.read(() => this.#wanted.all(now - WANTED_FOR, now + WANTED_FOR)) ?? [];
+    return rows.filter(areTexts).map(([issuer, name]) => ({ issuer, name }));
   }
 
   /** A text that is kept for as long as the server runs. */

@@ -10,8 +10,6 @@ import { belongTogether } from './state-folder.js';
 const LOOK = 200;
 /** How long (milliseconds) a worker gives a certificate without noting that its name was asked for. */
 const NOTED = 3600 * 1000;
-/** A name that nobody asks for is forgotten after this long: its certificate is not renewed again. */
-export const FORGOTTEN: number = 30 * 24 * 3600 * 1000;
 
 /** The order for a name. @throws NameError for what is no name of one host. */
 export function orderFor(issuer: Issuer, name: string): Order {
