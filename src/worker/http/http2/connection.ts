@@ -53,7 +53,6 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
   // --- what comes in
   readonly frames: Http2FrameReader;
   readonly fieldLimits: FieldLimits;
-  readonly longestSection: number;
   readonly decoder: HpackDecoder = new HpackDecoder();
   readonly block: HeaderBlock = new HeaderBlock();
   /** How much the client may send of all bodies together. */
@@ -94,7 +93,6 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     this.streams = new Http2Streams(this);
     const { headLimits } = this.server.conf(headSlot);
     this.fieldLimits = { field: headLimits.largeBufferSize, total: headLimits.largeBufferSize * headLimits.largeBufferCount };
-    this.longestSection = this.fieldLimits.total;
     this.flood = new FloodGuard(this.server.conf(http2Slot).http2MaxConcurrentStreams);
     this.frames = new Http2FrameReader(this.longestSection + 512);
     this.#prefaceRead = preface ? PREFACE.length : 0;
@@ -115,6 +113,10 @@ export class Http2Connection extends KnownClient implements SocketOwner, Expirin
     } else {
       this.sending.soon();
     }
+  }
+
+  get longestSection(): number {
+    return this.fieldLimits.total;
   }
 
   /** Frames are read and sent. */
