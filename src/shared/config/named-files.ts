@@ -48,7 +48,7 @@ export class NamedFiles {
   }
 
   /**
-   * The same, but takes the content from the previous configuration if the file is still the same and `keepable` agrees.
+   * Reads a file, or takes the content from the previous configuration if the file is still the same and `keepable` agrees.
    * nginx: ngx_ssl_cache_fetch.
    */
   readKept(path: string, keepable: (text: string) => boolean): string {

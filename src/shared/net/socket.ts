@@ -93,7 +93,7 @@ export interface Socket {
    */
   offer(bytes: Buffer): number;
   /**
-   * The same with so many bytes of a file, from `at` on, which the kernel sends by itself. If it takes less than all, this is
+   * Gives the kernel `size` bytes of a file, from `at` on, which it sends by itself. If it takes less than all, this is
    * {@link pending} until there is room for more. Returns -1 where it does not send that file; absent where it sends none.
    */
   offerFile?(file: number, at: number, size: number): number;

@@ -14,8 +14,8 @@ const OTHERS = '(others)';
 const MAX_KEPT = 4096;
 
 /**
- * So many meters are published with each flush, those first that have waited longest: a row takes five microseconds. Where there are more
- * meters, each flush has its share of them, so that none waits for more flushes than that.
+ * How many meters are published with each flush, those first that have waited longest: a row takes five microseconds. Where there are more
+ * meters, each flush has its share of them, so that none waits for more than {@link MOST_FLUSHES}.
  */
 const EACH_FLUSH = 64;
 const MOST_FLUSHES = 16;

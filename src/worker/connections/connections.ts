@@ -67,7 +67,7 @@ export class Connections {
   }
 
   /**
-   * The same for a client that sends datagrams. Anyone can invent thousands of those, so that there is no room for them is told once a
+   * Admits a client that sends datagrams. Anyone can invent thousands of those, so that there is no room for them is told once a
    * second, and they leave some for connections.
    */
   admitSession(): boolean {

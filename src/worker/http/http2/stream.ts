@@ -120,7 +120,7 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
   }
 
   /**
-   * It is this stream's turn: makes a frame of at most `most` bytes of data. Returns how many it made, or -1 if it has some and may
+   * Takes the stream's turn: makes a frame of at most `most` bytes of data. Returns how many it made, or -1 if it has some and may
    * make none.
    */
   takeTurn(most: number): number {

@@ -30,7 +30,7 @@ export interface Source {
 export interface BodyStage {
   send(r: Request, chunk: Chunk | null, last: boolean): void;
   /**
-   * The same with the bytes `start..end`, some at least, whose memory is the caller's again when this returns. Absent where a stage keeps
+   * Sends the bytes `start..end`, some at least, whose memory is the caller's again when this returns. Absent where a stage keeps
    * what it is given.
    */
   sendLent?(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void;

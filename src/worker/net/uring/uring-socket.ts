@@ -14,7 +14,7 @@ import { writeMuchLent } from '../lent.js';
 
 const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
 /**
- * So many pieces at most are given to the kernel in one call. It takes no more than 1,024; libuv would send those behind them though the
+ * How many pieces are given to the kernel in one call, at most. It takes no more than 1,024; libuv would send those behind them though the
  * kernel took these only in part.
  */
 const PIECES = 64;
