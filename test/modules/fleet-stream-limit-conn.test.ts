@@ -132,7 +132,9 @@ t.test('a machine that dies gives its places back, and so does a worker', { skip
   // As a machine that loses its power: nobody says goodbye.
   process.kill(a.pid, 'SIGKILL');
   await killWorkers(workers).catch(() => {});
-  await free(c);
+  // What its workers hold ends for each at a time of its own.
+  const gone = async (): Promise<boolean> => (await ask(c, QUICK)) === 'ok' && !/^m0:/m.test(await fleet.redis.ask('HKEYS', HELD_KEY));
+  await waitFor(gone, { what: 'the places of both workers to be free' });
   t.equal((await holders(fleet, 4, [c])).length, 2, 'two places, for one is still held');
   t.equal(await ask(b, QUICK), '');
   await killWorkers(c.workers());
