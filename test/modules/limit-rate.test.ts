@@ -43,6 +43,25 @@ t.test('a rate that is no size is told, and is none', async (t) => {
   }
 });
 
+t.test('a backend gives a rate in X-Accel-Limit-Rate, which counts if it is a number of 64 bits', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /backend { proxy_pass http://127.0.0.1:%%PORT_0%%/rate$is_args$args; add_header X-Rate $limit_rate; }
+      location /rate { add_header X-Accel-Limit-Rate $arg_rate; return 200 body; }`),
+  });
+  for (const [rate, expected] of [
+    ['7000', '7000'],
+    ['007000', '7000'],
+    ['0', '0'],
+    ['9223372036854775808', '0'],
+    ['99999999999999999999', '0'],
+    ['7k', '0'],
+    ['-1', '0'],
+  ] as const) {
+    t.equal((await httpGet(s, `/backend?rate=${rate}`)).header('x-rate'), expected, rate);
+  }
+});
+
 t.test('wrong arguments', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['limit_rate x;', '"limit_rate" directive invalid value'],

@@ -1,3 +1,4 @@
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { latin1 } from '../../bytes/latin1.js';
@@ -144,4 +145,4 @@ export class MemcachedExchange implements Exchange {
 }
 
 /** Digits as a number, -1 for anything else. nginx: ngx_atoi. */
-const decimal = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : -1);
+const decimal = (text: string): number => parseNumber(text) ?? -1;

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { own } from '../../../shared/config/define.js';
 import { mergeErrorPos } from '../../../shared/config/errors.js';
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { complex } from '../../../shared/config/slots.js';
 import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
@@ -81,7 +82,7 @@ function secureLink(r: Request): string | undefined {
   let expires = 0;
   if (comma >= 0) {
     const text = value.slice(comma + 1);
-    expires = /^\d{1,18}$/.test(text) ? Number(text) : 0;
+    expires = parseNumber(text) ?? 0;
     if (expires === 0) {
       return undefined;
     }

@@ -1,3 +1,4 @@
+import { parseNumber } from '../../../shared/config/language/units.js';
 import { internalRedirect, namedLocation } from '../../http/request/internal-redirect.js';
 import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -167,10 +168,11 @@ function copyRefresh(u: UpstreamRequest, name: string, value: string): void {
 }
 
 function limitRate(u: UpstreamRequest, value: string): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) !== 0 || !/^\d+$/.test(value)) {
+  const rate = (u.conf.settings.ignoreHeaders & IGNORE.XA_LIMIT_RATE) === 0 ? parseNumber(value) : undefined;
+  if (rate === undefined) {
     return;
   }
-  u.r.limitRate = Number(value);
+  u.r.limitRate = rate;
   u.r.limitRateSet = true;
 }
 
