@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
@@ -86,6 +86,18 @@ t.test('https internal: a CA of our own, a redirect and HTTP/2', async (t) => {
   const again = await handshake(server, server.port(1), 'app.internal', root);
   t.equal(again.getPeerX509Certificate()!.serialNumber, certificate.serialNumber, 'a reload makes no new certificate');
   again.destroy();
+});
+
+t.test('https internal: what this machine cannot do is tried again soon, since that bothers nobody', async (t) => {
+  const server = await startServer(t, {
+    conf: httpConf('server { listen 127.0.0.1:%%PORT_0%% ssl; server_name app.internal; https internal redirect=off; return 200 inside; }'),
+    files: { 'acme_internal/root.key/file': 'in the way' },
+  });
+  await server.logged(/ while updating certificate, next attempt at /);
+  rmSync(`${server.dir}/acme_internal/root.key`, { recursive: true });
+  const socket = await handshake(server, server.port(0), 'app.internal', () => server.read('acme_internal/root.crt'));
+  t.equal(socket.getPeerX509Certificate()!.subjectAltName, 'DNS:app.internal');
+  socket.destroy();
 });
 
 t.test('https auto in the http block, with the issuer that is configured', { skip: noPebble }, async (t) => {

@@ -24,6 +24,7 @@ interface Session {
 
 /** A CA that speaks ACME, and our account there. nginx-acme: AcmeClient. */
 export class AcmeAuthority implements Authority {
+  readonly foreign = true;
   readonly #issuer: AcmeIssuer;
   readonly #zone: AcmeZone;
   readonly #state: StateStore;

@@ -4,6 +4,8 @@ import type { RenewalInfo } from './client.js';
 
 /** Whoever issues certificates. */
 export interface Authority {
+  /** Whether attempts cost somebody else: then one that failed, whatever the reason, is not made again soon. */
+  readonly foreign: boolean;
   /**
    * Gets a certificate; `replaces` names the one that goes out of use, as renewal information does. Rejects with {@link AcmeProblem},
    * {@link Unreachable}, {@link NoAccount}, {@link Stopped} or an Error that says what is wrong.

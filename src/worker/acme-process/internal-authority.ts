@@ -14,6 +14,7 @@ const ROOT_LIFE = 3650 * DAY;
 
 /** A CA of our own, for names that no public CA can check. Its root is kept with the state. */
 export class InternalAuthority implements Authority {
+  readonly foreign = false;
   readonly #state: StateStore;
   readonly #say: (level: Level, message: string) => void;
   #root: Promise<CertificatePair> | undefined = undefined;

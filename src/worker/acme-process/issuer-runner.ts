@@ -215,7 +215,7 @@ export class IssuerRunner {
         throw error;
       }
       if (!this.#stopped) {
-        task.notTold(kindOf(error));
+        task.notTold(this.#kindOf(error));
         this.#say(WARN, `${(error as Error).message} while updating renewal info`, order);
       }
     }
@@ -233,7 +233,7 @@ export class IssuerRunner {
       this.#limited(error);
       task.held(error.message, this.#notBefore);
     } else {
-      task.failed(error.message, kindOf(error));
+      task.failed(error.message, this.#kindOf(error));
     }
     const next = Math.max(task.next, this.#notBefore);
     this.#say(levelOf(error), `${error.message} while updating certificate, next attempt at ${shown(next)}`, task.order);
@@ -250,7 +250,7 @@ export class IssuerRunner {
     if (cause instanceof AcmeProblem && cause.limited) {
       this.#limited(cause);
     } else {
-      this.#notBefore = Math.max(this.#notBefore, Date.now() + pauseAfter(this.#noAccounts, kindOf(cause)));
+      this.#notBefore = Math.max(this.#notBefore, Date.now() + pauseAfter(this.#noAccounts, this.#kindOf(cause)));
     }
     for (const task of this.#tasks) {
       task.held(error.message, this.#notBefore);
@@ -265,16 +265,16 @@ export class IssuerRunner {
     this.#notBefore = Math.max(this.#notBefore, Date.now() + pause);
   }
 
+  #kindOf(error: unknown): FailureKind {
+    if (!this.#authority.foreign || error instanceof Unreachable || (error instanceof AcmeProblem && error.passing)) {
+      return 'passing';
+    }
+    return error instanceof AcmeProblem && error.final ? 'final' : 'refused';
+  }
+
   #say(level: Level, message: string, order?: Order): void {
     this.#log.log(level, `${message}, acme issuer: "${this.#issuer.name}"${order === undefined ? '' : `, order: "${order.id}"`}`);
   }
-}
-
-function kindOf(error: unknown): FailureKind {
-  if (error instanceof Unreachable || (error instanceof AcmeProblem && error.passing)) {
-    return 'unreachable';
-  }
-  return error instanceof AcmeProblem && error.final ? 'final' : 'refused';
 }
 
 /** What nothing but another configuration helps against is an error. */

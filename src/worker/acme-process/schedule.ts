@@ -21,18 +21,18 @@ export function usualWindow({ start, end }: Span): Span {
 
 export const randomMoment = ({ start, end }: Span): number => Math.round(start + Math.random() * (end - start));
 
-/** Why an attempt failed, as far as the time of the next one depends on that. */
-export type FailureKind = 'unreachable' | 'refused' | 'final';
+/** Why an attempt failed, as far as the time of the next one depends on that. `passing`: nobody refused. */
+export type FailureKind = 'passing' | 'refused' | 'final';
 
 /** The longest pause between attempts; what a CA asks for may be longer. */
-const LONGEST: Readonly<Record<FailureKind, number>> = { unreachable: 3600 * SECOND, refused: DAY, final: DAY };
+const LONGEST: Readonly<Record<FailureKind, number>> = { passing: 3600 * SECOND, refused: DAY, final: DAY };
 
 /**
  * Milliseconds until the next attempt after some failures in a row, at least 1. A CA that cannot be reached is tried soon: the network may
  * have just started. One that refuses is not to be bothered. nginx-acme: set_error.
  */
 export function pauseAfter(fails: number, kind: FailureKind): number {
-  const pause = kind === 'unreachable' ? SECOND * 2 ** Math.min(fails - 1, 20) : 60 * SECOND * 10 ** Math.min(fails - 1, 9);
+  const pause = kind === 'passing' ? SECOND * 2 ** Math.min(fails - 1, 20) : 60 * SECOND * 10 ** Math.min(fails - 1, 9);
   const bounded = kind === 'final' ? LONGEST.final : Math.min(pause, LONGEST[kind]);
   return Math.round(bounded * (1 + JITTER * (2 * Math.random() - 1)));
 }
