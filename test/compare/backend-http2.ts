@@ -32,6 +32,8 @@ export class Http2Backend {
   readonly #rest: Rest[] = [];
   #window = WINDOW;
   #initial = WINDOW;
+  /** The first stream of the connection. */
+  #first = 0;
 
   /** `asked` is told of each request, and says what to answer. */
   constructor(socket: Socket, asked: (request: BackendRequest) => Answer) {
@@ -40,7 +42,13 @@ export class Http2Backend {
     this.#connection.send(frame(T.SETTINGS, 0, 0));
   }
 
-  #take({ type, flags, id, payload, fields }: Frame): void {
+  #take({ type, flags, id: told, payload, fields }: Frame): void {
+    // nginx 1.31 asks once more on a new connection when a kept one was stale, and leaves the old stream's number in the head; in the body
+    // and for the answer the number is 1.
+    if (type === T.HEADERS && this.#first === 0) {
+      this.#first = told;
+    }
+    const id = told === this.#first ? 1 : told;
     if (type === T.SETTINGS && (flags & 1) === 0) {
       for (let at = 0; at < payload.length; at += 6) {
         if (payload.readUInt16BE(at) === 4) {
