@@ -2,9 +2,9 @@
 // that start a master, a worker and a helper with them, what an old Node is told, what a thread runs, and what the package exports. One
 // file loads faster than some hundred, and CommonJS as one script faster than modules: V8's code for program.js is made here, too
 // (code-cache.mjs), so that a start compiles next to nothing. reference.json has the texts of docs/reference for editors. Packages from
-// node_modules stay outside the bundles, but for the parts of winston that are used, and for what the thread that hashes passwords uses:
-// its script is run as a text, from where no package is found. SLUICE_DIST: another output folder. SLUICE_POISON: see poison.mjs.
-// SLUICE_RECEIVE_ONCE: see uring/engine.ts.
+// node_modules stay outside the bundles, but for the parts of winston that are used, the scripts of better-sqlite3, and what the thread
+// that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST: another output folder.
+// SLUICE_POISON: see poison.mjs. SLUICE_RECEIVE_ONCE: see uring/engine.ts.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -48,6 +48,7 @@ const ours = {
     SLUICE_VERSION: JSON.stringify(version),
     NO_DEBUGGER: JSON.stringify(NO_DEBUGGER),
     WINSTON_PARTS: '"winston-parts.js"',
+    SQLITE_PARTS: '"sqlite-parts.js"',
     SPOILS: String(POISONED),
     RECEIVES_ONCE: String(process.env.SLUICE_RECEIVE_ONCE === '1'),
     'import.meta.url': 'MODULE_URL',
@@ -147,6 +148,21 @@ await build({
     resolveDir: dirname(winston),
   },
   outfile: `${outdir}/winston-parts.js`,
+  minify: true,
+  legalComments: 'inline',
+});
+// The addon stays in the package, and so do the scripts that find it there.
+const sqlite = dirname(dirname(createRequire(import.meta.url).resolve('better-sqlite3')));
+const sqliteVersion = JSON.parse(readFileSync(`${sqlite}/package.json`, 'utf8')).version;
+await build({
+  ...common,
+  ...wrapped,
+  stdin: {
+    contents: `exports.version = ${JSON.stringify(sqliteVersion)};
+exports.createDatabase = require('./lib/database'); exports.SqliteError = require('./lib/sqlite-error');`,
+    resolveDir: sqlite,
+  },
+  outfile: `${outdir}/sqlite-parts.js`,
   minify: true,
   legalComments: 'inline',
 });

@@ -145,9 +145,24 @@ function loadKoffi(): typeof Koffi | string {
   }
   const require = createRequire(import.meta.url);
   try {
-    return require('koffi') as typeof Koffi;
+    return addonOf(require) ?? (require('koffi') as typeof Koffi);
   } catch (error) {
     return whyNot(error, () => require.resolve('koffi'));
+  }
+}
+
+/**
+ * The package with koffi's addon for this platform, which has all that is used here; undefined where it is not as expected. koffi itself
+ * looks for it in files that take as long again to find and to compile, and adds names of earlier versions.
+ */
+function addonOf(require: NodeJS.Require): typeof Koffi | undefined {
+  try {
+    const addon = createRequire(require.resolve('koffi'))(`@koromix/koffi-linux-${process.arch}`) as typeof Koffi;
+    return [addon.load, addon.register, addon.pointer, addon.proto, addon.view, addon.errno].every((call) => typeof call === 'function')
+      ? addon
+      : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,9 @@
-import { closeSync, lstatSync, openSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { closeSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type Database from 'better-sqlite3';
+import { loadCompiled } from '../system/compiled.js';
 import type { SqlValue } from './kind.js';
 
 /**
@@ -14,18 +18,49 @@ const CHECKPOINT_PAGES = 400;
 /** Pages of a zone that a process keeps in memory, at most; each zone of each worker has such a cache. */
 const CACHE_KB = 4096;
 
-let loaded = false;
+/** The file that the build makes of better-sqlite3's scripts; it does not exist when the sources run unbuilt. */
+declare const SQLITE_PARTS: string | undefined;
+
+type Sqlite = typeof Database;
+
+/** What is in that file: the scripts, and the version of the package that they are from. */
+interface Scripts {
+  readonly version: string;
+  readonly createDatabase: (addon: () => unknown, anyAddon: boolean) => Sqlite;
+  readonly SqliteError: Sqlite['SqliteError'];
+}
+
+let loaded: Sqlite | undefined;
+
+/** better-sqlite3, which the first caller loads: a process that only tests a configuration has no database. */
+function sqlite(): Sqlite {
+  loaded ??= load();
+  return loaded;
+}
+
+/** Its scripts are a dozen files, which it takes longer to find, to read and to compile than to load the addon with SQLite in it. */
+function load(): Sqlite {
+  const require = createRequire(import.meta.url);
+  if (typeof SQLITE_PARTS === 'string') {
+    const scripts = loadCompiled<Scripts>(fileURLToPath(new URL(SQLITE_PARTS, import.meta.url)));
+    const folder = dirname(dirname(require.resolve('better-sqlite3')));
+    // The addon of another version, which somebody has installed, may expect other scripts.
+    if (JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version === scripts.version) {
+      const { getBinding } = require(`${folder}/lib/binding.js`) as { getBinding: () => unknown };
+      return Object.assign(scripts.createDatabase(getBinding, true), { SqliteError: scripts.SqliteError });
+    }
+  }
+  return require('better-sqlite3') as Sqlite;
+}
 
 /**
  * Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not
  * read it.
  */
 export function loadSqlite(): void {
-  if (loaded) {
-    return;
+  if (loaded === undefined) {
+    new (sqlite())(':memory:').close();
   }
-  loaded = true;
-  new Database(':memory:').close();
 }
 
 /** A statement compiled on one connection. */
@@ -50,7 +85,7 @@ export class DatabaseConnection {
     if (path !== undefined) {
       makePrivate(path);
     }
-    this.#db = new Database(path ?? ':memory:', { timeout: 0 });
+    this.#db = new (sqlite())(path ?? ':memory:', { timeout: 0 });
     try {
       if (path !== undefined) {
         // A zone does not outlive a crash of the machine, so nothing is ever synced. No page of the database file is
@@ -172,7 +207,7 @@ export function faultOf(error: unknown): FaultKind | undefined {
   if (error instanceof MissingRow) {
     return 'damaged';
   }
-  if (!(error instanceof Database.SqliteError)) {
+  if (!(error instanceof sqlite().SqliteError)) {
     // A failed system call, or what better-sqlite3 says of a missing folder.
     const { syscall } = error as NodeJS.ErrnoException;
     return syscall !== undefined || (error instanceof TypeError && error.message.includes('directory does not exist'))
