@@ -251,11 +251,20 @@ export function linkScripts(
       ctx.fail(stateProblem(error), pos);
     }
   }
-  const periodics = conf.periodics.map(({ name }) => ['js_periodic', name] as const);
-  const inits = conf.inits.map(({ name }) => ['js_init', name] as const);
-  for (const [directive, name] of [...handlers, ...periodics, ...inits]) {
-    if (name !== undefined && conf.imports.length === 0) {
-      ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
+  if (conf.imports.length === 0) {
+    const needsImport = (directive: string, name: string | undefined): void => {
+      if (name !== undefined) {
+        ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
+      }
+    };
+    for (const [directive, name] of handlers) {
+      needsImport(directive, name);
+    }
+    for (const { name } of conf.periodics) {
+      needsImport('js_periodic', name);
+    }
+    for (const { name } of conf.inits) {
+      needsImport('js_init', name);
     }
   }
   const own = conf.fetchTrustedCertificate !== '' || conf.fetchCiphers !== 'DEFAULT';

@@ -243,27 +243,32 @@ export function linkUpstream(
   if (place.context === In.HTTP) {
     return;
   }
+  const wrong = wrongSize(family, conf);
+  if (wrong !== undefined) {
+    ctx.fail(wrong, mergeErrorPos(place.block));
+  }
+}
+
+/** What is wrong with the sizes, which fit each other in nearly all of the thousands of blocks there may be. */
+function wrongSize(family: UpstreamFamily, conf: Readonly<UpstreamSettings>): string | undefined {
   const { busyBuffersSize, tempFileWriteSize, maxTempFileSize } = completeSizes(conf);
   const { number, size: each } = conf.buffers;
   const largest = Math.max(conf.bufferSize, each);
-  const maximum = `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;
-  const pos = mergeErrorPos(place.block);
+  const maximum = (): string => `the maximum of the value of "${family}_buffer_size" and one of the "${family}_buffers"`;
   if (number < 2) {
-    ctx.fail(`there must be at least 2 "${family}_buffers"`, pos);
+    return `there must be at least 2 "${family}_buffers"`;
   }
   if (busyBuffersSize < largest) {
-    ctx.fail(`"${family}_busy_buffers_size" must be equal to or greater than ${maximum}`, pos);
+    return `"${family}_busy_buffers_size" must be equal to or greater than ${maximum()}`;
   }
   if (busyBuffersSize > (number - 1) * each) {
-    ctx.fail(`"${family}_busy_buffers_size" must be less than the size of all "${family}_buffers" minus one buffer`, pos);
+    return `"${family}_busy_buffers_size" must be less than the size of all "${family}_buffers" minus one buffer`;
   }
   if (tempFileWriteSize < largest) {
-    ctx.fail(`"${family}_temp_file_write_size" must be equal to or greater than ${maximum}`, pos);
+    return `"${family}_temp_file_write_size" must be equal to or greater than ${maximum()}`;
   }
   if (maxTempFileSize !== 0 && maxTempFileSize < largest) {
-    ctx.fail(
-      `"${family}_max_temp_file_size" must be equal to zero to disable temporary files usage or must be equal to or greater than ${maximum}`,
-      pos,
-    );
+    return `"${family}_max_temp_file_size" must be equal to zero to disable temporary files usage or must be equal to or greater than ${maximum()}`;
   }
+  return undefined;
 }
