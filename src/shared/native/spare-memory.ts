@@ -21,10 +21,12 @@ const SMALL_HEAP = 64 * 1024 * 1024;
 const OLD_AGE = 6;
 /** So much work that a collection is worth it, once nothing more is asked. */
 const MUCH_WORK = 10_000;
+/** So many bytes more than after the last collection, and a quarter more, are garbage for the most part: V8 itself lets that grow longer. */
+const GARBAGE = 8 * 1024 * 1024;
 
 /**
- * Gives spare memory back: with a collection while the process does next to nothing, and what the compilers left in a thread of libuv's
- * after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
+ * Gives spare memory back: with a collection while the process does next to nothing, or in pieces while it is at work, and what the
+ * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
  * `forgets`: what the process has compiled goes too, since it may take its time when it has something to do.
  */
 export function giveSpareMemoryBack(work: () => number, forgets = false): void {
@@ -35,6 +37,7 @@ class SpareMemory {
   readonly #work: () => number;
   readonly #forgets: boolean;
   readonly #trim = loadTrim();
+  readonly #collectInPieces = collectionInPieces();
   #done = 0;
   #looked = performance.now();
   #collectedAt = -MUCH_WORK;
@@ -43,6 +46,8 @@ class SpareMemory {
   #letGo: (() => void) | undefined;
   /** A collection began with the last look. */
   #collects = false;
+  /** What was left after the last collection; undefined until that is known. */
+  #left: number | undefined;
 
   constructor(work: () => number, forgets: boolean) {
     this.#work = work;
@@ -60,12 +65,18 @@ class SpareMemory {
     this.#looked = now;
     this.#done = work;
     const collected = this.#collects;
-    const collects = idle && work - this.#collectedAt >= MUCH_WORK;
-    if (collects) {
+    const rests = idle && work - this.#collectedAt >= MUCH_WORK;
+    const collects = rests || (!collected && this.#hasGarbage());
+    if (rests) {
       this.#collectedAt = work;
       // To be made it takes memory that is collected at once.
       this.#letGo ??= programPages();
       this.#collect();
+    } else if (collects) {
+      this.#collectInPieces?.();
+    }
+    if (collected) {
+      this.#left = usedSize();
     }
     this.#collects = collects;
     this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
@@ -76,19 +87,24 @@ class SpareMemory {
     this.#code = collects ? code : Math.max(code, this.#code);
     // What V8 and its compilers do in other threads ends later.
     setTimer(this.#look, collects ? FIRST_LOOK : this.#interval).unref();
-    if (idle) {
-      // Last, since each step of this function needs some of them.
-      this.#letGo ??= programPages();
-      this.#letGo();
-    }
+    // Last, since each step of this function needs some of them. Under load, too: a fifth of them is in use, and comes back at once.
+    this.#letGo ??= programPages();
+    this.#letGo();
   };
+
+  #hasGarbage(): boolean {
+    const used = usedSize();
+    // V8 collects, too.
+    this.#left = Math.min(used, this.#left ?? used);
+    return used - this.#left > Math.max(GARBAGE, this.#left / 4);
+  }
 
   #collect(): void {
     if (this.#forgets || oldSize() < SMALL_HEAP) {
       collectAll(this.#forgets);
       return;
     }
-    collectionInPieces()?.();
+    this.#collectInPieces?.();
   }
 }
 
@@ -111,6 +127,11 @@ function oldSize(): number {
     (sum, { space_name: name, physical_space_size: size }) => (name === 'new_space' ? sum : sum + size),
     0,
   );
+}
+
+/** As {@link oldSize}, and the memory of buffers. */
+function usedSize(): number {
+  return oldSize() + process.memoryUsage().arrayBuffers;
 }
 
 function codeSize(): number {
