@@ -118,6 +118,8 @@ class HqConnection implements QuicConnectionHandler {
     }
   }
 
+  streamsAllowed(): void {}
+
   ended(why: QuicEnd): void {
     this.owner.seen.ends.push(why);
   }

@@ -153,9 +153,9 @@ export class Http3Scene {
     };
   }
 
-  /** A client connects. */
-  connect(protocol = 'h3'): MemoryQuic {
-    const quic = new MemoryQuic(protocol);
+  /** A client connects; `allowed`: how many streams the server may open, without an end unless given. */
+  connect(protocol = 'h3', allowed?: number): MemoryQuic {
+    const quic = new MemoryQuic(protocol, allowed);
     const address = this.http.listeners[0]!.addresses[0]!;
     const connection = new Http3Connection(this.host, quic, address, ++this.#serial, undefined, {
       tls: undefined,

@@ -180,10 +180,13 @@ export class MemoryQuic implements QuicConnection {
   end: QuicEnd | undefined = undefined;
   /** The server takes no more streams. */
   creditStopped = false;
+  /** How many streams of its own the server may open. */
+  #allowed = Number.POSITIVE_INFINITY;
   #own = 3;
 
-  constructor(protocol = 'h3') {
+  constructor(protocol = 'h3', allowed = Number.POSITIVE_INFINITY) {
     this.protocol = protocol;
+    this.#allowed = allowed;
   }
 
   get now(): number {
@@ -193,6 +196,9 @@ export class MemoryQuic implements QuicConnection {
   // ---------------------------------------------------------------- for the server
 
   openUnidirectional(handler: QuicStreamHandler): QuicStream | undefined {
+    if (this.#own >= this.#allowed * 4) {
+      return undefined;
+    }
     const stream = new MemoryStream(this, this.#own, true, true);
     stream.handler = handler;
     this.streams.set(this.#own, stream);
@@ -209,6 +215,12 @@ export class MemoryQuic implements QuicConnection {
   }
 
   // ---------------------------------------------------------------- for the client
+
+  /** The client lets the server open so many streams. */
+  allow(streams: number): void {
+    this.#allowed = streams;
+    this.handler.streamsAllowed();
+  }
 
   /** The client opens a stream. */
   open(id: number): MemoryStream {

@@ -175,6 +175,26 @@ t.test('what we say first', async (t) => {
   t.equal(client.streams.get(7)!.bytes[0], STREAM.DECODER);
 });
 
+t.test('a client that allows streams late hears the same then', async (t) => {
+  const scene = await Http3Scene.of(t, CONF);
+  const usual = scene.connect();
+  const client = scene.connect('h3', 0);
+  t.equal(client.streams.size, 0);
+  const request = client.open(0).send(get('/'), true);
+  await until(() => request.ended);
+  client.allow(1);
+  t.strictSame(client.streams.get(3)!.bytes, usual.streams.get(3)!.bytes);
+  t.equal(client.streams.get(7), undefined);
+  client.allow(2);
+  t.strictSame(client.streams.get(7)!.bytes, usual.streams.get(7)!.bytes);
+  client.allow(3);
+  t.equal(client.streams.size, 3, 'once');
+  const leaving = scene.connect('h3', 0);
+  (leaving.handler as unknown as { drain(): void }).drain();
+  leaving.allow(2);
+  t.equal(goawayOf(leaving), 0);
+});
+
 t.test('sections that wait for the encoder', async (t) => {
   const scene = await Http3Scene.of(t, CONF);
   const client = scene.client();

@@ -137,6 +137,10 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.#check = certificateCheck(this.tls, this.server, () => this.#checked());
   }
 
+  streamsAllowed(): void {
+    this.#openOwn();
+  }
+
   /** The client's certificate may be good for requests. */
   #checked(): void {
     this.#check = null;

@@ -18,6 +18,8 @@ export class OwnStreams implements QuicStreamHandler {
   readonly #quic: QuicConnection;
   #control: QuicStream | undefined = undefined;
   #decoder: QuicStream | undefined = undefined;
+  /** The first request that is not served, which the client is told once there is a stream for it; -1 for none. */
+  #goaway = -1;
   /** Instructions that the client has no room for. */
   #waiting: Buffer[] = [];
   #waitingLength = 0;
@@ -33,15 +35,20 @@ export class OwnStreams implements QuicStreamHandler {
       this.#control = this.#quic.openUnidirectional(this);
       this.#control?.prioritize(0, false);
       this.#control?.write(settings(blocked), false);
+      if (this.#goaway !== -1) {
+        this.goaway(this.#goaway);
+      }
     }
     if (this.#decoder === undefined && this.#control !== undefined) {
       this.#decoder = this.#quic.openUnidirectional(this);
       this.#decoder?.write(Buffer.from([STREAM.DECODER]), false);
+      this.drained();
     }
   }
 
   /** Says that requests from `id` on are not served. */
   goaway(id: number): void {
+    this.#goaway = id;
     this.#control?.write(numberFrame(FRAME.GOAWAY, id), false);
   }
 

@@ -49,6 +49,8 @@ export interface QuicConnectionHandler {
   opened(stream: QuicStream): QuicStreamHandler;
   /** The handshake is complete. Data may have come before, as early data. */
   established(): void;
+  /** The peer allows more streams of one's own than before. */
+  streamsAllowed(): void;
   /** Nothing more comes or goes. All streams' `closed` were called before. */
   ended(why: QuicEnd): void;
   /** A batch of datagrams has been read, and packets are built next: the time to write small things together. */

@@ -209,7 +209,10 @@ export class StreamTable {
 
   /** MAX_STREAMS came. */
   raiseUni(most: number): void {
-    this.#maxUni = Math.max(this.#maxUni, most);
+    if (most > this.#maxUni) {
+      this.#maxUni = most;
+      this.#owner.handler?.streamsAllowed();
+    }
   }
 
   control(kind: number, id: number): void {
