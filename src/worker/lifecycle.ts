@@ -96,6 +96,9 @@ export class Lifecycle {
         case 'ration':
           this.#server?.ration?.(message.accepts);
           break;
+        case 'others':
+          this.#server?.others?.(message.ports);
+          break;
         case 'promote':
           this.#promote();
           break;
@@ -152,6 +155,7 @@ export class Lifecycle {
         ask: this.#questions.ask,
         secret: start.secret,
         onRing: (on) => sendToMaster({ t: 'ring', on }),
+        onForwards: (port) => sendToMaster({ t: 'forwards', port }),
         sockets: this.#sockets,
         log: this.#log,
         logFiles: this.#logFiles,

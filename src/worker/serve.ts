@@ -15,6 +15,7 @@ import type { Prepare, WorkerEnv } from './env.js';
 import { Replicas } from './fleet/replicas.js';
 import { SharedStore } from './fleet/shared-store.js';
 import { Acceptor } from './http/listening/acceptor.js';
+import { knowOthers } from './http/listening/quic-listener.js';
 import { endFailedTask } from './js/task.js';
 import { language } from './language.js';
 import { modules } from './modules/index.js';
@@ -99,7 +100,8 @@ export function serve(worker: WorkerProcess): Server {
       acceptor.listen(listener, socket);
     } else if (socket.spec.worker !== undefined || env.slot === 0) {
       const secret = Buffer.from(worker.secret, 'hex');
-      acceptor.listenQuic(listener, socket, { worker: socket.spec.worker, workers: env.workers, secret });
+      const { onForwards } = worker;
+      acceptor.listenQuic(listener, socket, { worker: socket.spec.worker, workers: env.workers, secret, onForwards });
     }
   }
   if (stream !== undefined) {
@@ -153,6 +155,7 @@ export function serve(worker: WorkerProcess): Server {
       };
     },
     ration: (accepts) => gate.ration(accepts),
+    others: knowOthers,
     failed: (error) => (!(error instanceof RingError) && endFailedTask(error, atWork())) || endFailedWork(error),
     terminate() {
       connections.terminate();

@@ -1,4 +1,5 @@
 // Packets and handshakes of QUIC by a client that does right or wrong as it is told. Long: one server answers for most of it.
+import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import t from 'tap';
 import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';
@@ -130,6 +131,7 @@ t.test('connections', { skip }, async (t) => {
     const other = createSocket('udp4');
     t.teardown(() => other.close());
     other.bind(0, '127.0.0.1');
+    client.send(APPLICATION, frame(0x18, 1, 0, Buffer.from([8]), randomBytes(8), randomBytes(16)));
     const challenged = new Promise<Buffer>((resolve) => other.once('message', resolve));
     client.peer = client.newIds[0]!.id;
     client.sendRaw(client.packet(APPLICATION, frame(0x0b, 4, 7, 'GET /\r\n')), other);
@@ -162,6 +164,25 @@ t.test('connections', { skip }, async (t) => {
     await client.until(() => client.closed !== undefined || client.streams.size >= 0);
     t.equal(id.length, 12);
     t.equal(token.length, 16);
+  });
+
+  t.test('a client that has lost its connection says so to whichever worker', async (t) => {
+    for (const first of [2, 3, 4, 5]) {
+      const client = await open();
+      const token = randomBytes(16);
+      client.send(APPLICATION, frame(0x18, 1, 1, Buffer.from([8]), randomBytes(8), token));
+      await client.until(() => client.retired.includes(0));
+      for (const length of [21, 40, 300]) {
+        client.sendRaw(Buffer.concat([Buffer.from([0x43, first]), randomBytes(length - 18), token]));
+      }
+      // What comes to a connection that is no more is answered with the server's token.
+      client.unknown.length = 0;
+      for (let i = 0; client.unknown.length === 0 && i < 200; i++) {
+        client.send(APPLICATION, frame(1), Buffer.alloc(100));
+        await new Promise((done) => setTimeout(done, 20));
+      }
+      t.ok(client.unknown.length > 0, `the identifier begins with ${first}`);
+    }
   });
 
   // What follows is the transport's part of h3spec.

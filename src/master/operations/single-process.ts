@@ -119,6 +119,7 @@ class SingleProcess {
       zones,
       withoutRing,
       onRing: noOne,
+      onForwards: noOne,
       sockets,
       secret: this.#secret,
       ask: this.#ask,

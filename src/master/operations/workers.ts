@@ -74,6 +74,8 @@ interface Member {
   ready: boolean;
   /** The worker uses io_uring. */
   ring: boolean;
+  /** Where it takes datagrams that came to others; 0 for nowhere. */
+  port: number;
   settle: ((problem?: string) => void) | undefined;
   /** Of a canary that nobody has decided about: hears of its end. */
   canary: ((why: string) => void) | undefined;
@@ -332,6 +334,9 @@ export class WorkerPool {
         this.#onObserved?.(member.pid, message);
       } else if (message.t === 'ring') {
         member.ring = message.on;
+      } else if (message.t === 'forwards') {
+        member.port = message.port;
+        this.#tellPorts();
       } else if (message.t === 'ask') {
         channel.send({ t: 'told', number: message.number, text: this.#options.tell(message.question) });
       } else {
@@ -350,6 +355,7 @@ export class WorkerPool {
       leaving: false,
       ready: false,
       ring: false,
+      port: 0,
       settle,
       canary: undefined,
       failures,
@@ -406,6 +412,15 @@ export class WorkerPool {
     return { member, ready };
   }
 
+  /** Has each worker know where the others take datagrams. */
+  #tellPorts(): void {
+    const all = [...this.#members].filter(({ port }) => port !== 0);
+    const ports = all.map(({ port }) => port);
+    for (const { channel } of all) {
+      channel.send({ t: 'others', ports });
+    }
+  }
+
   #logStart({ role, pid }: Member): void {
     if (pid !== 0) {
       this.#options.log.log(NOTICE, `start ${ROLE_NAMES[role]} ${pid}`);
@@ -419,6 +434,9 @@ export class WorkerPool {
     const { log } = this.#options;
     const { pid, role, generation } = member;
     generation.control.removeSocket(pid);
+    if (member.port !== 0) {
+      this.#tellPorts();
+    }
     const ofRing = this.#brokenRings.ended({ ...member, code, signal });
     if (pid === 0) {
       // Of a configuration that starts, the starting code says so.

@@ -85,6 +85,8 @@ export type ToWorker =
   | { readonly t: 'observe'; readonly every: number }
   /** The canary may have accepted so many connections since it began. */
   | { readonly t: 'ration'; readonly accepts: number }
+  /** Where all workers take datagrams that came to others: ports of the loopback interface. */
+  | { readonly t: 'others'; readonly ports: readonly number[] }
   /** What an operator asked for by {@link OperatorQuestion}, as JSON text. */
   | { readonly t: 'told'; readonly number: number; readonly text: string };
 
@@ -95,6 +97,8 @@ export type ToMaster =
   | { readonly t: 'ready' }
   /** The process begins to use io_uring, of which it may die; or there is none for it. */
   | { readonly t: 'ring'; readonly on: boolean }
+  /** The process takes datagrams that came to others there. */
+  | { readonly t: 'forwards'; readonly port: number }
   | ({ readonly t: 'observed' } & Observation)
   | { readonly t: 'ask'; readonly number: number; readonly question: OperatorQuestion }
   /** The process cannot do its work and ends; the message is for the error log, level emerg. */

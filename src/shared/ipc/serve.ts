@@ -21,6 +21,8 @@ export interface WorkerProcess {
   readonly withoutRing: boolean;
   /** Hears that the process begins to use io_uring, of which it may die, and that there is none for it. */
   readonly onRing: (on: boolean) => void;
+  /** Hears at which port of the loopback interface the process takes datagrams that came to others. */
+  readonly onForwards: (port: number) => void;
   readonly sockets: readonly ListenSocket[];
   /** What all processes of one master know, and nobody else: 32 bytes in hexadecimal. */
   readonly secret: string;
@@ -49,6 +51,8 @@ export interface Server {
   observe?(): Observation;
   /** Accepts no more than so many connections since it began; undefined for as many as come. */
   ration?(accepts: number | undefined): void;
+  /** All processes, this one among them, take datagrams that came to others at these ports. */
+  others?(ports: readonly number[]): void;
   /** Closes every connection now; a drain that was asked for calls back. */
   terminate(): void;
 }

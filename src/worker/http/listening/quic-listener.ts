@@ -45,6 +45,8 @@ export interface QuicPlace {
   readonly workers: number;
   /** What all processes of one master know. */
   readonly secret: Buffer;
+  /** Hears where the process takes datagrams that came to others. */
+  readonly onForwards: (port: number) => void;
 }
 
 /** Endpoints by their sockets: a process without a master keeps them over its configurations. */
@@ -54,14 +56,25 @@ const endpoints = new WeakMap<ListenSocket, QuicEndpoint>();
 const served: QuicEndpoint[] = [];
 let forwarder: Forwarder | undefined;
 
-function openForwarder(secret: Buffer): Forwarder | undefined {
+function openForwarder({ secret, onForwards }: QuicPlace): Forwarder | undefined {
+  if (forwarder !== undefined) {
+    return forwarder;
+  }
   const sockets: ForwarderSockets = {
     serve: (handle) => network.serveDatagrams(handle),
     connect: (port) => network.connectDatagrams({ address: '127.0.0.1', port }, { keepAlive: false }),
   };
   const key = createHmac('sha256', secret).update('datagrams of other processes').digest();
-  forwarder ??= Forwarder.open(key, sockets, (...datagram) => served.some((endpoint) => endpoint.delivered(...datagram)));
+  forwarder = Forwarder.open(key, sockets, (...datagram) => served.some((endpoint) => endpoint.delivered(...datagram)));
+  if (forwarder !== undefined) {
+    onForwards(forwarder.port);
+  }
   return forwarder;
+}
+
+/** All processes take datagrams of others at these ports. */
+export function knowOthers(ports: readonly number[]): void {
+  forwarder?.know(ports);
 }
 
 /** Takes the connections of QUIC that come to a listener. */
@@ -113,7 +126,7 @@ export class QuicListener implements HandleServer, QuicServer, QuicOpeningOwner 
     }
     const { quicHostKey: hostKey } = this.#address.defaultServer.conf(quicSlot);
     const tokens = new AddressTokens(hostKey === undefined ? secret : Buffer.from(hostKey, 'latin1'));
-    const others = worker === undefined ? undefined : openForwarder(secret);
+    const others = worker === undefined ? undefined : openForwarder(this.#place);
     const ids = new RoutedIds(secret, worker ?? 0, worker === undefined ? 1 : workers, others?.port ?? 0);
     const endpoint: QuicEndpoint = new QuicEndpoint(
       network.serveQuic(handle, () => endpoint),

@@ -1,4 +1,5 @@
 import type { UdpSocket } from '../udp-socket.js';
+import { EachSecond } from './each-second.js';
 import { Code } from './errors.js';
 import type { LongHeader } from './long-header.js';
 import { ID_LENGTH } from './routed-ids.js';
@@ -15,9 +16,7 @@ const MOST_RESETS = 100;
 export class Answers {
   readonly #socket: UdpSocket;
   readonly #tokens: AddressTokens;
-  /** How many resets were sent in this second. */
-  #resets = 0;
-  #resetSecond = 0;
+  readonly #resets = new EachSecond(MOST_RESETS);
 
   constructor(socket: UdpSocket, tokens: AddressTokens) {
     this.#socket = socket;
@@ -45,12 +44,7 @@ export class Answers {
 
   /** Tells the sender of the datagram `start..end` that its connection is no more. */
   reset(start: number, end: number, peer: Buffer, local: Buffer | undefined, now: number): void {
-    const second = Math.floor(now / 1000);
-    if (second !== this.#resetSecond) {
-      this.#resetSecond = second;
-      this.#resets = 0;
-    }
-    if (end - start < LEAST_RESET || ++this.#resets > MOST_RESETS) {
+    if (end - start < LEAST_RESET || !this.#resets.may(now)) {
       return;
     }
     const id = this.#socket.input.bytes.subarray(start + 1, start + 1 + ID_LENGTH);

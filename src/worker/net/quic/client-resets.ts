@@ -4,7 +4,7 @@ import type { AddressTokens } from './tokens.js';
 
 const TOKEN = 16;
 /** The shortest datagram that says that a client has lost its connection (RFC 9000, 10.3). */
-const LEAST = 21;
+export const LEAST_RESET = 21;
 
 /** Clients that have lost their connections say so by tokens, which they have told before, in datagrams that nobody understands. */
 export class ClientResets {
@@ -28,7 +28,7 @@ export class ClientResets {
 
   /** Whose token a datagram `start..end` ends with. */
   find(bytes: Buffer, start: number, end: number): ServerConnection | undefined {
-    return this.#connections.size === 0 || end - start < LEAST
+    return this.#connections.size === 0 || end - start < LEAST_RESET
       ? undefined
       : this.#connections.get(this.#name(bytes.subarray(end - TOKEN, end)));
   }

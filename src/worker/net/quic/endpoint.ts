@@ -4,9 +4,10 @@ import { keep } from '../../bytes/keep.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Answers } from './answers.js';
-import { ClientResets } from './client-resets.js';
+import { ClientResets, LEAST_RESET } from './client-resets.js';
 import { ServerConnection } from './connection.js';
 import { NoRoom, type QuicConnectionHost } from './connection-host.js';
+import { EachSecond } from './each-second.js';
 import type { Forwarder } from './forwarder.js';
 import { QuicFrameReader } from './frame-reader.js';
 import type { QuicServer } from './host.js';
@@ -27,6 +28,8 @@ const LEAST_DESTINATION = 8;
 const LEAST_SHORT = 1 + ID_LENGTH + 4 + 16;
 /** As often is what became due while others were flushed seen to in one tick. */
 const MOST_ROUNDS = 4;
+/** As many datagrams a second that nobody knows go to all other processes. */
+const MOST_PASSED = 100;
 
 /** The connections of one UDP socket: finds whose a datagram is (RFC 9000, 5.2), and begins new ones. */
 export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
@@ -57,10 +60,17 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
   #begunBy = '';
   now = performance.now();
 
-  readonly #forwarder: Pick<Forwarder, 'forward'> | undefined;
+  readonly #forwarder: Pick<Forwarder, 'forward' | 'forwardToAll'> | undefined;
+  readonly #passes = new EachSecond(MOST_PASSED);
 
   /** `forwarder`: what leads to other processes, whose connections datagrams may be of. */
-  constructor(socket: UdpSocket, server: QuicServer, tokens: AddressTokens, routed: RoutedIds, forwarder?: Pick<Forwarder, 'forward'>) {
+  constructor(
+    socket: UdpSocket,
+    server: QuicServer,
+    tokens: AddressTokens,
+    routed: RoutedIds,
+    forwarder?: Pick<Forwarder, 'forward' | 'forwardToAll'>,
+  ) {
     this.#forwarder = forwarder;
     this.#socket = socket;
     this.server = server;
@@ -181,8 +191,8 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
           return;
         }
         if (end - from < LEAST_SHORT) {
-          if (from === start) {
-            this.#resetBy(start, end);
+          if (from === start && !this.#resetBy(start, end)) {
+            this.#passToAll(start, end, peer, local, ecn);
           }
           return;
         }
@@ -215,6 +225,7 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
         if (!long || header.destinationLength === ID_LENGTH) {
           const forwarded = this.#forward(idAt, start, end, peer, local, ecn);
           if (!long && !forwarded) {
+            this.#passToAll(start, end, peer, local, ecn);
             this.#answers.reset(start, end, peer, local, this.now);
           }
           if (!long || forwarded) {
@@ -360,15 +371,34 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     return port !== 0 && this.#forwarder.forward(port, bytes.subarray(start, end), peer, local, ecn);
   }
 
+  /** Has the other processes look whether a datagram says that a client has lost a connection: what is in front of its token is random. */
+  #passToAll(start: number, end: number, peer: Buffer, local: Buffer | undefined, ecn: number): void {
+    if (this.#forwarder !== undefined && end - start >= LEAST_RESET && this.#passes.may(this.now)) {
+      this.#forwarder.forwardToAll(this.input.bytes.subarray(start, end), peer, local, ecn);
+    }
+  }
+
   /** Takes a datagram that another process has read. Returns false when it is not of a connection here. */
   delivered(datagram: Buffer, peer: Buffer, local: Buffer | undefined, ecn: number): boolean {
     const { bytes } = this.input;
-    const at = (datagram[0]! & 0x80) !== 0 ? 6 : 1;
-    if (datagram.length > bytes.length || !this.#ids.has(latin1(datagram, at, Math.min(datagram.length, at + ID_LENGTH)))) {
+    if (datagram.length > bytes.length) {
+      return false;
+    }
+    const long = (datagram[0]! & 0x80) !== 0;
+    const at = long ? 6 : 1;
+    const known = this.#ids.has(latin1(datagram, at, Math.min(datagram.length, at + ID_LENGTH)));
+    if (!known && long) {
       return false;
     }
     datagram.copy(bytes);
-    this.datagrams(datagram.length, datagram.length, peer, local, ecn);
+    if (known) {
+      this.datagrams(datagram.length, datagram.length, peer, local, ecn);
+    } else {
+      this.now = performance.now();
+      if (!this.#resetBy(0, datagram.length)) {
+        return false;
+      }
+    }
     this.#socket.ask();
     return true;
   }

@@ -36,6 +36,7 @@ export class Forwarder implements DatagramTaker {
   readonly #socket: DatagramSocket;
   readonly #deliver: Deliver;
   readonly #others = new Map<number, Other>();
+  #ports: readonly number[] = [];
   /** Where other processes find this one. */
   readonly port: number;
 
@@ -52,6 +53,18 @@ export class Forwarder implements DatagramTaker {
   static open(key: Buffer, sockets: ForwarderSockets, deliver: Deliver): Forwarder | undefined {
     const handle = DatagramHandle.bind({ address: LOOPBACK, port: 0 }, false, false);
     return typeof handle === 'number' ? undefined : new Forwarder(sockets.serve(handle), key, sockets, deliver);
+  }
+
+  /** Processes are at these ports. */
+  know(ports: readonly number[]): void {
+    this.#ports = ports.filter((port) => port !== this.port);
+  }
+
+  /** Passes a datagram on to all other processes, since nothing tells whose it is. */
+  forwardToAll(datagram: Buffer, peer: Buffer, local: Buffer | undefined, ecn: number): void {
+    for (const port of this.#ports) {
+      this.forward(port, datagram, peer, local, ecn);
+    }
   }
 
   /** Passes a datagram on. Returns false when nobody is there any more. */
