@@ -1,6 +1,7 @@
 import { latin1 } from '../../bytes/latin1.js';
 import { Control, type ControlQueue } from './control-queue.js';
 import { Code, TransportError } from './errors.js';
+import { Ranges } from './ranges.js';
 
 /** More than that are not given out, whatever the peer allows. */
 const MOST_OWN = 8;
@@ -95,41 +96,54 @@ export class OwnIds {
   }
 }
 
-interface PeerId {
+/** An ID that the peer is sent to. */
+export interface PeerId {
   readonly sequence: number;
   readonly id: Buffer;
   /** Undefined for the ID of the handshake. */
   readonly token: Buffer | undefined;
+  /** How many paths it is used on: more than one where the peer has come from elsewhere without wanting to. */
+  paths: number;
+  /** The peer has taken it back. */
+  gone: boolean;
 }
 
-/** The IDs that are sent to. */
+const peerId = (sequence: number, id: Buffer, token: Buffer | undefined, paths: number): PeerId => ({
+  sequence,
+  id,
+  token,
+  paths,
+  gone: false,
+});
+
+/** The IDs that are sent to: each path has one of its own, so that nobody sees that two paths are of one client (RFC 9000, 9.5). */
 export class PeerIds {
   readonly #controls: ControlQueue;
   readonly #watch: ResetWatch;
   readonly #limit: number;
+  /** All that may be used, in the order of their numbers. */
   #known: PeerId[];
+  /** That of the path in use, and its bytes. */
+  #inUse: PeerId;
+  current: Buffer;
   #retired = 0;
-  /** Numbers below were given back, or will be. */
-  #used = 0;
+  /** Numbers that were given back before the peer asked for that; undefined as long as there are none. */
+  #left: Ranges | undefined = undefined;
   #retiring = 0;
 
   /** `limit`: what we have said that we keep. */
   constructor(first: Buffer, limit: number, controls: ControlQueue, watch: ResetWatch) {
     this.#watch = watch;
-    this.#known = [{ sequence: 0, id: first, token: undefined }];
+    this.#inUse = peerId(0, first, undefined, 1);
+    this.current = first;
+    this.#known = [this.#inUse];
     this.#limit = limit;
     this.#controls = controls;
   }
 
-  /** The one in use. */
-  get current(): Buffer {
-    return this.#known[0]!.id;
-  }
-
   /** NEW_CONNECTION_ID came. */
   add(sequence: number, retire: number, id: Buffer, token: Buffer): void {
-    const [first] = this.#known;
-    if (first!.id.length === 0) {
+    if (this.current.length === 0) {
       throw new TransportError(Code.PROTOCOL, 'an ID from who uses none');
     }
     const known = this.#known.find((each) => each.sequence === sequence);
@@ -141,24 +155,29 @@ export class PeerIds {
       throw new TransportError(Code.PROTOCOL, 'an ID came twice with different numbers');
     } else if (sequence < this.#retired) {
       this.#giveBack(sequence);
-    } else if (sequence >= this.#used) {
-      // In the order of their numbers, whatever the order in which they came: so those in front of the first are none of them.
+    } else if (this.#left === undefined || !this.#left.has(sequence)) {
       const after = this.#known.findIndex((each) => each.sequence > sequence);
-      this.#known.splice(after < 0 ? this.#known.length : after, 0, { sequence, id, token });
+      this.#known.splice(after < 0 ? this.#known.length : after, 0, peerId(sequence, id, token, 0));
     }
     if (retire > this.#retired) {
-      this.#retired = retire;
-      const gone = this.#known.filter((each) => each.sequence < retire);
-      this.#known = this.#known.filter((each) => each.sequence >= retire);
-      for (const each of gone) {
-        this.#giveBack(each.sequence);
-      }
+      this.#retire(retire);
     }
-    if (this.#known.length === 0 || this.#known.length > this.#limit) {
-      throw new TransportError(Code.CONNECTION_ID_LIMIT, 'too many IDs');
+    const next = this.#inUse.gone ? this.take() : this.#inUse;
+    if (next === undefined || this.#known.length > this.#limit) {
+      throw new TransportError(Code.CONNECTION_ID_LIMIT, next === undefined ? 'no ID is left' : 'too many IDs');
     }
-    if (this.#known[0] !== first) {
-      this.#watch.tokenInUse(this.#known[0]!.token);
+    this.use(next);
+  }
+
+  /** The peer takes back all numbers below that. */
+  #retire(below: number): void {
+    this.#retired = below;
+    this.#left?.removeBelow(below);
+    const gone = this.#known.filter((each) => each.sequence < below);
+    this.#known = this.#known.filter((each) => each.sequence >= below);
+    for (const each of gone) {
+      each.gone = true;
+      this.#giveBack(each.sequence);
     }
   }
 
@@ -174,13 +193,46 @@ export class PeerIds {
     this.#retiring--;
   }
 
-  /** Takes another one in use, so that nobody sees that two paths are of one client; stays with the only one. */
-  change(): void {
-    if (this.#known.length > 1) {
-      const before = this.#known.shift()!;
-      this.#used = Math.max(this.#used, before.sequence + 1);
-      this.#giveBack(before.sequence);
-      this.#watch.tokenInUse(this.#known[0]!.token);
+  /** An ID for another path; undefined while there is none that no path had. Who uses none has none of paths either. */
+  take(): PeerId | undefined {
+    const found = this.current.length === 0 ? this.#inUse : this.#known.find(({ paths }) => paths === 0);
+    if (found !== undefined) {
+      found.paths++;
     }
+    return found;
+  }
+
+  /** That of the path in use, for another path, too: the peer is sent to where its datagrams come from, whether or not it has moved. */
+  share(): PeerId {
+    this.#inUse.paths++;
+    return this.#inUse;
+  }
+
+  /** Another path is in use, which has this one. Returns that of the path before. */
+  use(id: PeerId): PeerId {
+    const before = this.#inUse;
+    this.#inUse = id;
+    this.current = id.id;
+    if (id !== before) {
+      this.#watch.tokenInUse(id.token);
+    }
+    return before;
+  }
+
+  /** A path is not used any more. What one path had no other one gets. */
+  leave(id: PeerId): void {
+    if (--id.paths > 0 || id.gone || id.id.length === 0) {
+      return;
+    }
+    this.#known = this.#known.filter((each) => each !== id);
+    this.#left ??= new Ranges();
+    this.#left.add(id.sequence, id.sequence + 1);
+    if (this.#left.count > MOST_RETIRING) {
+      // The lowest may be forgotten: what comes again of them is given back again.
+      this.#retired = Math.max(this.#retired, this.#left.list[1]!);
+      this.#left.removeBelow(this.#retired);
+    }
+    id.gone = true;
+    this.#giveBack(id.sequence);
   }
 }

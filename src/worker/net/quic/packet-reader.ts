@@ -125,8 +125,10 @@ function opened(
     // Who passes on a client's packets sees an acknowledgement, too, which takes it nowhere (RFC 9000, 9.3.3).
     space.ackNow = true;
   }
-  if (path !== c.path) {
-    c.paths.used(path, (result & NOT_PROBING) !== 0 && latest, now);
+  if (path === c.path) {
+    path.ownId = used;
+  } else {
+    c.paths.used(path, used, (result & NOT_PROBING) !== 0 && latest, now);
   }
   c.touch();
 }

@@ -42,7 +42,7 @@ export class PacketWriter {
   }
 
   /** Writes a header; returns where the frames begin. */
-  #begin(c: ServerConnection, space: Space, at: number): number {
+  #begin(c: ServerConnection, space: Space, at: number, destination = c.peerIds.current): number {
     if (at === 0) {
       this.#masks.forget();
     }
@@ -50,7 +50,6 @@ export class PacketWriter {
     const number = space.nextNumber;
     const length = numberLength(number, space.largestAcked);
     const { version } = c;
-    const destination = c.peerIds.current;
     if (space.index === APPLICATION) {
       bytes[at++] = 0x40 | (c.keys.present << 2) | (length - 1);
       bytes.set(destination, at);
@@ -204,19 +203,19 @@ export class PacketWriter {
     return this.#sent(c, space, packet, start, textAt, end, now);
   }
 
-  /** A packet with frames of paths, which nobody repeats: `size` bytes long, or as long as it must be. */
-  pathPacket(c: ServerConnection, space: Space, start: number, frames: readonly Buffer[], size: number, now: number): number {
-    const textAt = this.#begin(c, space, start);
+  /** A packet to an ID with frames of paths, which nobody repeats: `size` bytes long, or as long as it must be. */
+  pathPacket(c: ServerConnection, space: Space, destination: Buffer, frames: readonly Buffer[], size: number, now: number): number {
+    const textAt = this.#begin(c, space, 0, destination);
     let at = textAt;
     for (const frame of frames) {
       this.#bytes.set(frame, at);
       at += frame.length;
     }
-    const end = this.#pad(at, Math.max(start + size - TAG, this.#numberAt + LEAST));
+    const end = this.#pad(at, Math.max(size - TAG, this.#numberAt + LEAST));
     const packet = takeRecord();
     packet.eliciting = true;
     packet.probe = Probe.PATH;
-    return this.#sent(c, space, packet, start, textAt, end, now);
+    return this.#sent(c, space, packet, 0, textAt, end, now);
   }
 
   /** A packet with CONNECTION_CLOSE, of which nothing is remembered. */

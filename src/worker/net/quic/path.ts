@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { SocketAddress } from '../../../shared/net/socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
 import { keep } from '../../bytes/keep.js';
+import type { PeerId } from './connection-ids.js';
 import { PathMarks } from './ecn.js';
 
 /** So often is a challenge sent. */
@@ -30,6 +31,10 @@ export class Path {
   /** A challenge is to leave. */
   challenges = false;
   readonly marks = new PathMarks();
+  /** The ID that the client is sent to here; undefined for none yet, and for the path in use, whose ID is the connection's. */
+  peerId: PeerId | undefined = undefined;
+  /** Our ID that the client sent to last on this path, a character for a byte. */
+  ownId = '';
   /** Challenges of the client that are to be answered. */
   readonly responses: Buffer[] = [];
 

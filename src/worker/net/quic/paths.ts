@@ -1,4 +1,5 @@
 import type { ServerConnection } from './connection.js';
+import type { PeerId } from './connection-ids.js';
 import { BASE } from './mtu.js';
 import { Path } from './path.js';
 import { APPLICATION } from './space.js';
@@ -43,16 +44,55 @@ export class Paths {
     return found;
   }
 
-  /** An authentic packet came on another path than the one in use. `moves`: it says that the client is there from now on. */
-  used(path: Path, moves: boolean, now: number): void {
+  /**
+   * An authentic packet came on another path than the one in use, to the ID `own`. `moves`: it says that the client is there from now on.
+   */
+  used(path: Path, own: string, moves: boolean, now: number): void {
+    path.ownId = own;
     if (path !== this.#before && !this.#others.includes(path)) {
       this.#others.push(path);
+      if (own === this.current.ownId) {
+        // Something on the way has changed the client's address, of which the client knows nothing.
+        path.peerId = this.#connection.peerIds.share();
+      }
     }
-    if (moves) {
+    // Where there is no ID for a path, nothing can be sent there.
+    if (moves && this.#idOf(path) !== undefined) {
       this.#moved(path, now);
     } else if (path.challenge === undefined && !path.validated) {
       path.ask(now, this.#connection.probeTimeout);
     }
+  }
+
+  /** The ID that the client is sent to on a path that is not in use; undefined while there is none for it. */
+  #idOf(path: Path): PeerId | undefined {
+    if (path.peerId === undefined || path.peerId.gone) {
+      const { peerIds } = this.#connection;
+      path.peerId = peerIds.take();
+      const [oldest] = this.#others;
+      if (path.peerId === undefined && oldest !== undefined && oldest !== path) {
+        // The client gives another one for it.
+        this.#leave(oldest);
+        this.#others = this.#others.slice(1);
+      }
+    }
+    return path.peerId;
+  }
+
+  /** A path is sent to no more, unless the client comes from there again. */
+  #leave(path: Path | undefined): void {
+    const id = path?.peerId;
+    if (id !== undefined) {
+      path!.peerId = undefined;
+      this.#connection.peerIds.leave(id);
+    }
+  }
+
+  /** Takes a path in use that has an ID. */
+  #use(path: Path): void {
+    this.current.peerId = this.#connection.peerIds.use(path.peerId!);
+    path.peerId = undefined;
+    this.current = path;
   }
 
   /** The client uses another path from now on. */
@@ -60,19 +100,26 @@ export class Paths {
     const c = this.#connection;
     const before = this.current;
     this.#others = this.#others.filter((each) => each !== path);
+    this.#use(path);
     if (before.validated) {
+      if (this.#before !== path) {
+        this.#leave(this.#before);
+      }
       this.#before = before;
       // Who passes on a client's packets, from elsewhere, is found out: the client answers from where it is (RFC 9000, 9.3.3).
       if (!path.validated && before.challenge === undefined) {
         before.ask(now, c.probeTimeout);
       }
-    } else if (this.#before === path) {
-      this.#before = undefined;
+    } else {
+      this.#leave(before);
+      this.#before = this.#before === path ? undefined : this.#before;
     }
-    this.current = path;
+    if (path.validated && before.challenge === undefined) {
+      // Nobody returns to the path before.
+      this.#leave(before);
+    }
     if (!path.sharesAddress(before)) {
       c.recovery.newPath();
-      c.peerIds.change();
     }
     c.mtu.reset();
     c.recovery.cubic.resize(BASE);
@@ -88,6 +135,7 @@ export class Paths {
     for (const path of [this.current, this.#before, ...this.#others]) {
       if (path?.answers(data)) {
         if (path === this.current) {
+          this.#leave(this.#before);
           this.#before = undefined;
           this.#connection.beginMtu();
         }
@@ -122,9 +170,11 @@ export class Paths {
       return;
     }
     if (path !== this.current) {
+      this.#leave(path);
       this.#others = this.#others.filter((each) => each !== path);
-    } else if (this.#before !== undefined) {
-      this.current = this.#before;
+    } else if (this.#before !== undefined && this.#idOf(this.#before) !== undefined) {
+      this.#use(this.#before);
+      this.#leave(path);
       this.#before = undefined;
       c.mtu.reset();
       c.beginMtu();
@@ -151,7 +201,8 @@ export class Paths {
     }
     const c = this.#connection;
     const space = c.spaces[APPLICATION]!;
-    if (space.writeKeys === undefined) {
+    const destination = path === this.current ? c.peerIds.current : this.#idOf(path)?.id;
+    if (space.writeKeys === undefined || destination === undefined) {
       return;
     }
     // Who acknowledges nothing has to wait for answers as for everything else.
@@ -169,7 +220,7 @@ export class Paths {
       return;
     }
     c.sender.marks = false;
-    const length = c.host.writer.pathPacket(c, space, 0, frames, most, now);
+    const length = c.host.writer.pathPacket(c, space, destination, frames, most, now);
     c.sender.send(path, 0, length, length);
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { whyNoQuic } from '../../../../src/worker/net/openssl/quic-library.js';
@@ -88,6 +88,83 @@ t.test('who passes on packets of a client from elsewhere does not take its conne
   await client.until(() => client.streams.get(0)?.end === true);
   t.equal(client.streams.get(0)!.text.length, 300_000);
   t.strictSame(server.seen.ends, []);
+});
+
+t.test('each path has an identifier of its own (RFC 9000, 9.5)', { skip }, async (t) => {
+  /** A socket of a client's elsewhere, and the identifiers that it is sent to. */
+  const elsewhere = async (): Promise<{ readonly socket: Socket; readonly ids: string[] }> => {
+    const socket = createSocket('udp4');
+    t.teardown(() => socket.close());
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const ids: string[] = [];
+    socket.on('message', (bytes) => ids.push(bytes.toString('hex', 1, 9)));
+    return { socket, ids };
+  };
+  const challenge = (client: QuicClient, own: Buffer, socket: Socket): void => {
+    client.peer = own;
+    client.sendRaw(client.packet(APPLICATION, Buffer.concat([frame(0x1a, Buffer.alloc(8, 1)), Buffer.alloc(1100)])), socket);
+  };
+  const newId = (sequence: number, id: Buffer, retire = 0): Buffer => frame(0x18, sequence, retire, Buffer.from([8]), id, randomBytes(16));
+  const ids = Array.from({ length: 6 }, () => randomBytes(8));
+  const name = (index: number): string => ids[index]!.toString('hex');
+
+  await t.test('of a path under trial, which a client gives up or takes', async (t) => {
+    const { server, client } = await connected(t);
+    await client.until(() => client.newIds.length > 0);
+    const [first, own] = [client.peer, client.newIds[0]!.id];
+    const [one, other] = [await elsewhere(), await elsewhere()];
+    challenge(client, own, one.socket);
+    client.peer = first;
+    client.get(0, '/3');
+    await client.until(() => client.streams.get(0)?.end === true);
+    t.strictSame(one.ids, [], 'nothing without an identifier of its own');
+    client.send(APPLICATION, newId(1, ids[1]!));
+    await waitFor(() => one.ids.length > 0);
+    t.strictSame(new Set(one.ids), new Set([name(1)]));
+    // The first trial makes room for the second.
+    challenge(client, own, other.socket);
+    client.peer = first;
+    await client.until(() => client.retired.includes(1));
+    client.send(APPLICATION, newId(2, ids[2]!));
+    await waitFor(() => other.ids.length > 0);
+    t.strictSame(new Set(other.ids), new Set([name(2)]));
+    t.strictSame(new Set(one.ids), new Set([name(1)]));
+    client.get(4, '/3');
+    await client.until(() => client.streams.get(4)?.end === true);
+    t.equal((server.connections[0] as ServerConnection).peerIds.current.equals(client.source), true, 'the path in use keeps its own');
+    t.strictSame(server.seen.ends, []);
+  });
+
+  await t.test('of a path that the client takes, and of the one before', async (t) => {
+    const { server, client } = await connected(t);
+    await client.until(() => client.newIds.length > 0);
+    const { socket, ids: sent } = await elsewhere();
+    client.send(APPLICATION, newId(1, ids[1]!));
+    // What it said by itself would come from where it was.
+    client.acknowledges = false;
+    client.peer = client.newIds[0]!.id;
+    client.sendRaw(client.packet(APPLICATION, frame(1)), socket);
+    await waitFor(() => sent.length > 0);
+    t.strictSame(new Set(sent), new Set([name(1)]));
+    const connection = server.connections[0] as ServerConnection;
+    t.equal(connection.peerIds.current.equals(ids[1]!), true);
+    // The path before is asked, by the identifier that it had.
+    await client.until(() => client.challenges.length > 0);
+    client.sendRaw(client.packet(APPLICATION, newId(2, ids[2]!, 2)), socket);
+    await waitFor(() => connection.peerIds.current.equals(ids[2]!));
+    t.strictSame(server.seen.ends, []);
+  });
+
+  await t.test('a client that something on the way has moved keeps its own', async (t) => {
+    const { server, client } = await connected(t);
+    const { socket, ids: sent } = await elsewhere();
+    client.acknowledges = false;
+    client.sendRaw(client.packet(APPLICATION, frame(1)), socket);
+    await waitFor(() => sent.length > 0);
+    t.strictSame(new Set(sent), new Set([client.source.toString('hex')]));
+    t.strictSame(server.seen.ends, []);
+  });
 });
 
 t.test('a challenge where the client is brings more than the answer', { skip }, async (t) => {
