@@ -44,6 +44,7 @@ const conf = (listen: string): string =>
       add_header X-Cache $upstream_cache_status always;
     }
     location /next { proxy_set_header Early-Data $ssl_early_data; proxy_pass http://group; proxy_next_upstream error timeout http_403 http_429 http_500; }
+    location = /who { return 200 "$ssl_early_data $pid"; }
     location /only-late { if ($ssl_early_data) { return 425 "not early"; } return 200 "late by itself"; }
   }`)}`;
 
@@ -132,6 +133,24 @@ t.test('over HTTP/3', { skip: why || noQuicClient }, async (t) => {
   t.equal(await ask('/page'), '425 come again');
   t.equal(await ask('/tells'), '200 backend <1>');
   t.equal(await ask('/plain', '--disable-early-data'), '200 late GET /plain <>');
+
+  await t.test('by whichever worker, before a reload, while there is one, and after it', async (t) => {
+    const workers = new Set<string>();
+    const several = async (): Promise<void> => {
+      for (let i = 0; i < 8; i++) {
+        const { heads, bodies } = await quicGet(s.port(0), ['/only-late', '/who'], kept);
+        t.equal(`${heads[0]?.[':status']} ${bodies['only-late']}`, '425 not early');
+        const [early, pid] = bodies['who']!.split(' ');
+        t.equal(early, '1');
+        workers.add(pid!);
+      }
+    };
+    await several();
+    t.equal(workers.size, 2);
+    await Promise.all([s.reload(), several()]);
+    await several();
+    t.ok(workers.size >= 4, `${workers.size} processes`);
+  });
 });
 
 t.test('a client that leaves while its early request is under way', { skip: why || !onRing || againstNginx || false }, async (t) => {
