@@ -49,7 +49,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'shared/net/socket-addresses.ts': [1, 'value'],
   'shared/net/handle-binding.ts': [2, 'loads', 'memory'],
   'worker/net/tls-binding.ts': [1, 'loads'],
-  'worker/net/tls-socket.ts': [3, 'loads', 'memory'],
+  'worker/net/cipher-socket.ts': [3, 'loads', 'memory'],
   'shared/net/uring/bell.ts': [1, 'process'],
   'shared/net/uring/turns.ts': [1, 'process'],
   'worker/net/uring/uring-datagram-socket.ts': [1, 'memory'],

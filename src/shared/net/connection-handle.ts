@@ -1,5 +1,5 @@
 import { withoutZone } from '../address/zone-id.js';
-import { type ByteHandle, handleBinding, type WriteRequest } from './handle-binding.js';
+import type { ByteHandle, WriteRequest } from './handle-binding.js';
 import type { SocketAddress } from './socket.js';
 
 interface Address {
@@ -50,6 +50,3 @@ export function localOf(handle: ConnectionHandle): SocketAddress {
   }
   return local;
 }
-
-/** Tells whether this Node lets its handles be used; `net.Socket` does the work otherwise. */
-export const handlesWork = (): boolean => handleBinding() !== null;

@@ -1,5 +1,5 @@
 // What libuv's streams look like from inside Node, which has no public way to them: the handle below a `net.Socket`, and the requests that
-// its writes take. A Node that has them no more gives null, and callers use its sockets instead.
+// its writes take.
 
 /** A connection's handle, as far as it is used here. */
 export interface ByteHandle {
@@ -35,25 +35,26 @@ export interface HandleBinding {
   readonly kLastWriteWasAsync: number;
 }
 
-let loaded: HandleBinding | null | undefined;
+let loaded: HandleBinding | undefined;
 
-/** The binding, or null where this Node has it no more. */
-export function handleBinding(): HandleBinding | null {
-  if (loaded === undefined) {
-    try {
-      const found = (process as unknown as { binding(name: string): Partial<HandleBinding> }).binding('stream_wrap');
-      const whole =
-        found.WriteWrap !== undefined &&
-        found.ShutdownWrap !== undefined &&
-        found.streamBaseState !== undefined &&
-        found.kReadBytesOrError !== undefined &&
-        found.kLastWriteWasAsync !== undefined;
-      loaded = whole ? (found as HandleBinding) : null;
-    } catch {
-      loaded = null;
-    }
-  }
+/** The binding. Throws an Error where this Node has it no more. */
+export function handleBinding(): HandleBinding {
+  loaded ??= find();
   return loaded;
+}
+
+function find(): HandleBinding {
+  const found = (process as unknown as { binding(name: string): Partial<HandleBinding> }).binding('stream_wrap');
+  const whole =
+    found.WriteWrap !== undefined &&
+    found.ShutdownWrap !== undefined &&
+    found.streamBaseState !== undefined &&
+    found.kReadBytesOrError !== undefined &&
+    found.kLastWriteWasAsync !== undefined;
+  if (!whole) {
+    throw new Error('this Node does not let its handles be used');
+  }
+  return found as HandleBinding;
 }
 
 /** A write that the kernel took at once has left no trace in its request, so that the next one can have it. */

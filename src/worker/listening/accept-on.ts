@@ -1,13 +1,10 @@
 import { createServer } from 'node:net';
-import { handlesWork } from '../../shared/net/connection-handle.js';
 import { type ListenSocket, takeConnections } from '../../shared/net/listen-socket.js';
 import type { AcceptedSocket, Socket } from '../../shared/net/socket.js';
 import type { Connections } from '../connections/connections.js';
 import type { PassListener } from '../connections/passing.js';
 import { network } from '../net/engine/network.js';
 import { HandleSocket } from '../net/handle-socket.js';
-import { NodeSocket } from '../net/node-socket.js';
-import { cipherMaker } from '../net/tls-binding.js';
 
 /** An address among those that a listening socket stands for. */
 interface Address {
@@ -54,10 +51,11 @@ export function acceptOn<A extends Address>(
     begin(accepted, addressOf(addresses, accepted));
   };
   const secures = addresses.some(({ tls }) => tls !== undefined);
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (accepted) => accept(NodeSocket.accepted(accepted)));
-  if (handlesWork() && (!secures || cipherMaker() !== null)) {
-    takeConnections(server, (handle) => accept(new HandleSocket(handle)));
+  if (secures) {
+    network.prepareTls();
   }
+  const server = createServer();
+  takeConnections(server, (handle) => accept(new HandleSocket(handle)));
   socket.attach(server, libuv || (secures && !network.secures) ? undefined : connections.taker(socket, accept));
 }
 

@@ -28,7 +28,7 @@ function onRead(this: ConnectionHandle): Buffer | undefined {
   return (this.client as HandleSocket).read(state![lengthAt]!);
 }
 
-/** A connection on libuv's handle, accepted or begun here. See {@link handlesWork}. */
+/** A connection on libuv's handle, accepted or begun here. */
 export class HandleSocket implements AcceptedSocket, Connecting {
   readonly #node: HandleBinding;
   readonly #handle: ConnectionHandle;
@@ -62,7 +62,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
 
   /** `owner`: of a connection that is begun here. */
   constructor(handle: ConnectionHandle, owner?: SocketOwner) {
-    this.#node = handleBinding() as HandleBinding;
+    this.#node = handleBinding();
     this.#handle = handle;
     this.#owner = owner;
     this.#outward = owner !== undefined;

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { Socket } from '../../shared/net/socket.js';
-import type { CipherState } from './tls-binding.js';
+import type { CipherHandle, CipherState } from './tls-binding.js';
 
 /** What a TLS connection to a backend is made with. */
 export interface BackendTls {
@@ -25,3 +25,21 @@ export interface SecureBackendSocket extends Socket {
   /** Has `keep` called with a session that later connections can go on with, in DER: once, or with each that the backend gives. */
   keepSession(keep: (session: Buffer) => void): void;
 }
+
+/** Tells a client's cipher what its hello is to say. */
+export function prepareHello(cipher: CipherHandle, { protocols, session, serverName }: BackendTls): void {
+  // OpenSSL is to look at the certificate, and to go on whatever it thinks of it.
+  cipher.setVerifyMode(true, false);
+  if (protocols.length > 0) {
+    cipher.setALPNProtocols(Buffer.from(protocols.map((name) => String.fromCharCode(name.length) + name).join(''), 'latin1'));
+  }
+  if (session !== undefined) {
+    cipher.setSession(session);
+  }
+  if (serverName !== undefined) {
+    cipher.setServername(serverName);
+  }
+}
+
+/** Why a handshake came to nothing whose backend has gone. */
+export const closedInHandshake = (): Error => new Error('the backend closed the connection before the TLS handshake was over');

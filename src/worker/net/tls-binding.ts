@@ -1,11 +1,9 @@
-// What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them. A Node that makes them otherwise gives
-// null, and callers use its sockets instead.
+// What Node's ciphers look like from inside, below `TLSSocket`; Node has no public way to them.
 import type { X509Certificate } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { ConnectionHandle } from '../../shared/net/connection-handle.js';
-import { type ByteHandle, handleBinding, type WriteRequest } from '../../shared/net/handle-binding.js';
+import type { ByteHandle, WriteRequest } from '../../shared/net/handle-binding.js';
 
 /** What was agreed on a TLS connection, as Node's native object tells it. */
 export interface CipherState {
@@ -36,27 +34,6 @@ export function certificateOf(cipher: CipherState | null): X509Certificate | und
   // Node makes no certificate of its native one but in this method, which needs nothing else of a socket.
   const { getPeerX509Certificate } = TLSSocket.prototype;
   return getPeerX509Certificate.call({ _handle: cipher } as unknown as TLSSocket) ?? undefined;
-}
-
-/** What a socket of Node's shows of what was written to it. */
-interface WritingSocket {
-  readonly _handle: { readonly _parent?: { readonly writeQueueSize?: number } } | null;
-  readonly _writableState: { readonly length: number; readonly writelen: number };
-}
-
-/** As much as a cipher encrypts in one go. */
-const RECORD = 16 * 1024;
-
-/**
- * Whether the kernel has all that was written to a socket. One with a cipher hears that a write is over only in the next iteration of the
- * event loop, and an answer may come before; the handle below the cipher knows at once.
- */
-export function isFlushed(socket: Socket): boolean {
-  if (socket.writableLength === 0) {
-    return true;
-  }
-  const { _handle, _writableState: state } = socket as unknown as WritingSocket;
-  return !socket.connecting && state.length === state.writelen && state.length <= RECORD && _handle?._parent?.writeQueueSize === 0;
 }
 
 /** Node's cipher on top of a connection's handle, of a server or a client. */
@@ -102,22 +79,16 @@ interface TlsBinding {
 
 type Wrap = (handle: ConnectionHandle, context: SecureContext, isServer: boolean) => CipherHandle;
 
-let loaded: Wrap | null | undefined;
+let loaded: Wrap | undefined;
 
-/** What puts a cipher on a connection, or null where this Node does that otherwise. */
-export function cipherMaker(): Wrap | null {
-  if (loaded === undefined) {
-    try {
-      loaded = handleBinding() === null ? null : find();
-    } catch {
-      loaded = null;
-    }
-  }
+/** What puts a cipher on a connection. Throws an Error where this Node does that otherwise. */
+export function cipherMaker(): Wrap {
+  loaded ??= find();
   return loaded;
 }
 
 // With a wrong number of arguments `wrap` ends the process, and the number is not the same in all versions: node:tls shows it.
-function find(): Wrap | null {
+function find(): Wrap {
   const binding = (process as unknown as { binding(name: string): TlsBinding }).binding('tls_wrap');
   const { wrap } = binding;
   let seen: readonly unknown[] = [];
@@ -142,7 +113,7 @@ function find(): Wrap | null {
     typeof (made.endParser ?? made.clientHelloDone) === 'function';
   const [, , isServer, ...rest] = seen;
   if (!whole || isServer !== true || rest.some((value) => value !== false)) {
-    return null;
+    throw new Error('the ciphers of this Node have another form');
   }
   return (handle, { context }, server) => {
     const cipher = wrap(handle, context, server, ...rest);

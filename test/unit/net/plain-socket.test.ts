@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { handlesWork } from '../../../src/shared/net/connection-handle.js';
 import type { HandleSocket } from '../../../src/worker/net/handle-socket.js';
 import { acceptOne, fill, NotingOwner, readAll } from '../../support/accepted.js';
 
@@ -17,8 +16,6 @@ async function pair(t: Test) {
   socket.start(owner);
   return { client, socket, owner };
 }
-
-t.ok(handlesWork(), 'this Node lets its handles be used');
 
 t.test('bytes go both ways, in whichever form they are given', async (t) => {
   const { client, socket, owner } = await pair(t);

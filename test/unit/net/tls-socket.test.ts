@@ -4,11 +4,11 @@ import { createSecureContext, type SecureContext, connect as secure } from 'node
 import t, { type Test } from 'tap';
 import type { Socket as AnySocket } from '../../../src/shared/net/socket.js';
 import type { UringEngine } from '../../../src/shared/net/uring/engine.js';
+import { CipherServerSocket } from '../../../src/worker/net/cipher-server-socket.js';
 import type { HandleSocket } from '../../../src/worker/net/handle-socket.js';
 import { RecordServerSocket } from '../../../src/worker/net/openssl/record-server-socket.js';
 import { whyNoRecords } from '../../../src/worker/net/openssl/records.js';
 import type { SecureSocket } from '../../../src/worker/net/secure-socket.js';
-import { TlsSocket } from '../../../src/worker/net/tls-socket.js';
 import { acceptOne, NotingOwner } from '../../support/accepted.js';
 import { certs, pem } from '../../support/certs.js';
 import { acceptOnRing, needsRing, ring } from '../../support/ring.js';
@@ -25,7 +25,7 @@ interface Kind {
 
 const onLibuv: Kind = {
   accept: acceptOne,
-  secure: (plain, owner) => new TlsSocket(plain as HandleSocket, context, owner),
+  secure: (plain, owner) => new CipherServerSocket(plain as HandleSocket, context, owner),
 };
 const recordsOnLibuv: Kind = { ...onLibuv, secure: (plain, owner) => new RecordServerSocket(plain, context, owner) };
 const recordsOnRing: Kind = {

@@ -1,24 +1,22 @@
 import type { SecureContext } from 'node:tls';
-import { handlesWork } from '../../../shared/net/connection-handle.js';
 import { DatagramHandle, type DatagramPlace } from '../../../shared/net/datagram-handle.js';
 import type { DatagramSocket } from '../../../shared/net/datagram-socket.js';
 import type { ConnectionTaker } from '../../../shared/net/listen-socket.js';
 import type { AcceptedSocket, BackendTarget, Socket, SocketDemands, SocketOwner } from '../../../shared/net/socket.js';
 import { ipAddress, kernelAddress } from '../../../shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../shared/net/uring/engine.js';
+import { CipherBackendSocket } from '../cipher-backend-socket.js';
+import { CipherServerSocket } from '../cipher-server-socket.js';
 import type { FileReads } from '../file-reads.js';
 import { HandleSocket } from '../handle-socket.js';
 import { HandleUdpSocket } from '../handle-udp-socket.js';
-import { NodeSecureBackendSocket } from '../node-secure-backend-socket.js';
-import { NodeSecureSocket } from '../node-secure-socket.js';
-import { NodeSocket } from '../node-socket.js';
 import { RecordBackendSocket } from '../openssl/record-backend-socket.js';
 import { RecordServerSocket } from '../openssl/record-server-socket.js';
 import { whyNoRecords } from '../openssl/records.js';
 import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
 import type { HandshakeOwner, SecureSocket } from '../secure-socket.js';
 import { ThreadFileReads } from '../thread-file-reads.js';
-import { TlsSocket } from '../tls-socket.js';
+import { cipherMaker } from '../tls-binding.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { UringDatagramSocket } from '../uring/uring-datagram-socket.js';
 import { UringFileReads } from '../uring/uring-file-reads.js';
@@ -72,9 +70,11 @@ export class Network {
     return why === '';
   }
 
-  /** Finds out what TLS goes through, so that no connection waits for that. */
+  /** Finds out what TLS goes through, so that no connection waits for that. Throws an Error where it can go through nothing. */
   prepareTls(): void {
-    void this.secures;
+    if (!this.secures) {
+      cipherMaker();
+    }
   }
 
   /** Whether what is sent before a handshake is over can be read on this connection. */
@@ -89,11 +89,8 @@ export class Network {
 
   /** Begins a handshake on a client's connection. */
   secure(socket: Socket, context: SecureContext, handshake: HandshakeOwner): SecureSocket {
-    if (socket instanceof HandleSocket) {
-      return new TlsSocket(socket, context, handshake);
-    }
-    return socket instanceof NodeSocket
-      ? new NodeSecureSocket(socket, context, handshake)
+    return socket instanceof HandleSocket
+      ? new CipherServerSocket(socket, context, handshake)
       : new RecordServerSocket(socket, context, handshake);
   }
 
@@ -111,7 +108,7 @@ export class Network {
     if (address !== undefined) {
       return UringSocket.connect(this.#ring!, address, target, owner);
     }
-    return handlesWork() ? HandleSocket.connect(target, owner) : NodeSocket.connect(target, owner);
+    return HandleSocket.connect(target, owner);
   }
 
   /** Begins a connection with TLS. */
@@ -119,7 +116,7 @@ export class Network {
     const ring = this.#ring;
     const address = ring !== undefined && this.secures ? kernelAddress(target.address, target.port) : undefined;
     return address === undefined
-      ? NodeSecureBackendSocket.connectTls(target, tls, owner)
+      ? new CipherBackendSocket(target, tls, owner)
       : new RecordBackendSocket((below) => UringSocket.connect(ring!, address, target, below), tls, owner);
   }
 

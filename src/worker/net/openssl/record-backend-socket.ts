@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
-import type { BackendTls, SecureBackendSocket } from '../secure-backend-socket.js';
+import { type BackendTls, closedInHandshake, prepareHello, type SecureBackendSocket } from '../secure-backend-socket.js';
 import { certificateOf } from '../tls-binding.js';
 import type { OpenSslCall } from './record-layer.js';
 import { RecordSocket } from './record-socket.js';
@@ -23,18 +23,7 @@ export class RecordBackendSocket extends RecordSocket implements SecureBackendSo
     super(tls.context, false);
     this.owner = owner;
     this.#preface = tls.preface;
-    const cipher = this.cipher!;
-    // OpenSSL is to look at the certificate, and to go on whatever it thinks of it.
-    cipher.setVerifyMode(true, false);
-    if (tls.protocols.length > 0) {
-      cipher.setALPNProtocols(Buffer.from(tls.protocols.map((name) => String.fromCharCode(name.length) + name).join(''), 'latin1'));
-    }
-    if (tls.session !== undefined) {
-      cipher.setSession(tls.session);
-    }
-    if (tls.serverName !== undefined) {
-      cipher.setServername(tls.serverName);
-    }
+    prepareHello(this.cipher!, tls);
     this.below = connect(this);
   }
 
@@ -56,7 +45,7 @@ export class RecordBackendSocket extends RecordSocket implements SecureBackendSo
   protected handshakeOver(): void {}
 
   protected handshakeFailed(error: Error | undefined): void {
-    this.#fail(error ?? new Error('the backend closed the connection before the TLS handshake was over'));
+    this.#fail(error ?? closedInHandshake());
   }
 
   protected broke(call: OpenSslCall): void {

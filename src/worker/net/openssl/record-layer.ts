@@ -3,6 +3,7 @@
 import type { SecureContext } from 'node:tls';
 import { type HandleBinding, handleBinding, type WriteRequest } from '../../../shared/net/handle-binding.js';
 import { spoil } from '../../../shared/system/spoil.js';
+import { CorkedWriter } from '../corked-writer.js';
 import type { CipherHandle } from '../tls-binding.js';
 import { CIPHER_OFFER } from '../write-limits.js';
 import { type HandshakeHandle, handshakeHandle } from './handshake-handle.js';
@@ -47,7 +48,7 @@ function onHandshakeDone(this: CipherHandle): void {
 }
 
 /** A connection whose handshake runs, and then what it brings and takes. */
-export abstract class RecordLayer {
+export abstract class RecordLayer extends CorkedWriter {
   readonly #node: HandleBinding;
   readonly #stream: HandshakeHandle;
   protected readonly records: Records;
@@ -72,9 +73,10 @@ export abstract class RecordLayer {
   protected closed = false;
 
   constructor(context: SecureContext, server: boolean, early = false) {
+    super();
     plain ??= Buffer.allocUnsafeSlow(RECORD);
     encrypted ??= Buffer.allocUnsafeSlow(ENCRYPTED);
-    this.#node = handleBinding() as HandleBinding;
+    this.#node = handleBinding();
     const stream = new (handshakeHandle()!)() as OwnedStream;
     stream.records = this;
     stream.isClosing = isClosing;

@@ -10,9 +10,6 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
   protected owner: SocketOwner | undefined = undefined;
   /** What was written before records went past the cipher. */
   #queue: Buffer[] | null = null;
-  /** What was written while it is to leave together. */
-  #corked: Buffer[] | null = null;
-  #corks = 0;
   /** The owner has waited to be told that all has left since before records went past the cipher. */
   protected waits = false;
   /** We send no more. */
@@ -92,7 +89,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
   }
 
   get flushed(): boolean {
-    return this.#queue === null && this.#corked === null && this.below.flushed;
+    return this.#queue === null && this.released && this.below.flushed;
   }
 
   pause(): void {
@@ -115,7 +112,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
 
   /** What is written is encrypted before the call returns. */
   get #encrypts(): boolean {
-    return this.direct && this.#corks === 0;
+    return this.direct && !this.corked;
   }
 
   write(data: string | Buffer): boolean {
@@ -165,10 +162,8 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
 
   /** Encrypts and sends; the bytes are not needed any more then, unless the cipher is still at work or they are to leave with others. */
   #write(bytes: Buffer): boolean {
-    if (this.#corks > 0) {
-      this.#corked ??= [];
-      this.#corked.push(bytes);
-      return true;
+    if (this.corked) {
+      return this.keep(bytes);
     }
     if (this.direct) {
       return this.encrypt(bytes);
@@ -194,25 +189,6 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
     return bytes.length;
   }
 
-  // A record for all of it rather than one for each piece.
-  cork(): void {
-    this.#corks++;
-  }
-
-  uncork(): void {
-    if (this.#corks > 0 && --this.#corks === 0) {
-      this.#sendCorked();
-    }
-  }
-
-  #sendCorked(): void {
-    const pieces = this.#corked;
-    this.#corked = null;
-    if (pieces !== null) {
-      this.#write(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
-    }
-  }
-
   awaitFlush(): void {
     this.waits = true;
     this.below.awaitFlush();
@@ -224,8 +200,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
     if (this.closed || this.#shut) {
       return;
     }
-    this.#corks = 0;
-    this.#sendCorked();
+    this.release();
     this.#shut = true;
     if (this.direct) {
       this.sayEnd();

@@ -43,7 +43,7 @@ function load(): string {
   if (typeof found === 'string') {
     return found;
   }
-  if (cipherMaker() === null || handshakeHandle() === null) {
+  if (handshakeHandle() === null) {
     return 'the ciphers of this Node have another form';
   }
   ssl = found;
@@ -127,7 +127,7 @@ export class Records {
   constructor(stream: HandshakeHandle, context: SecureContext, server: boolean, early = false) {
     // Before that: OpenSSL gives a connection what its context has by then.
     this.#context = watched(context, server && !early);
-    this.cipher = cipherMaker()!(stream, context, server);
+    this.cipher = cipherMaker()(stream, context, server);
   }
 
   /** Has a client's cipher say its hello. */

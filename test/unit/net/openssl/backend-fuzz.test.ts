@@ -4,9 +4,10 @@ import t, { type Test } from 'tap';
 import type { SocketOwner } from '../../../../src/shared/net/socket.js';
 import { ipAddress } from '../../../../src/shared/net/socket-addresses.js';
 import type { UringEngine } from '../../../../src/shared/net/uring/engine.js';
+import { CipherBackendSocket } from '../../../../src/worker/net/cipher-backend-socket.js';
 import { RecordBackendSocket } from '../../../../src/worker/net/openssl/record-backend-socket.js';
 import { whyNoRecords } from '../../../../src/worker/net/openssl/records.js';
-import type { BackendTls } from '../../../../src/worker/net/secure-backend-socket.js';
+import type { BackendTls, SecureBackendSocket } from '../../../../src/worker/net/secure-backend-socket.js';
 import { UringSocket } from '../../../../src/worker/net/uring/uring-socket.js';
 import { certs, pem } from '../../../support/certs.js';
 import { Dice, faultyEngine } from '../../../support/faulty-ring.js';
@@ -31,9 +32,21 @@ const GREETING = 'hello';
 
 t.comment(`seed ${SEED}, ${ROUNDS} rounds`);
 
+/** Begins a connection with TLS to a port. */
+type Connect = (port: number, tls: BackendTls, owner: SocketOwner) => SecureBackendSocket;
+
+/** Node's cipher, on libuv's handle. */
+const byCipher: Connect = (port, tls, owner) => new CipherBackendSocket({ address: '127.0.0.1', port, keepAlive: false }, tls, owner);
+
+/** Records by OpenSSL, on the ring. */
+const byRecords =
+  (engine: UringEngine): Connect =>
+  (port, tls, owner) =>
+    new RecordBackendSocket((below) => UringSocket.connect(engine, ipAddress('127.0.0.1', port)!, { keepAlive: false }, below), tls, owner);
+
 /** Says something to a backend in the ways that there are, and stops to read now and then. */
 class Talk implements SocketOwner {
-  readonly socket: RecordBackendSocket;
+  readonly socket: SecureBackendSocket;
   readonly came: Buffer[] = [];
   readonly #said: Buffer[];
   session: Buffer | undefined;
@@ -48,11 +61,10 @@ class Talk implements SocketOwner {
     this.#tell = done;
   });
 
-  constructor(engine: UringEngine, port: number, tls: BackendTls, said: Buffer[]) {
+  constructor(connect: Connect, port: number, tls: BackendTls, said: Buffer[]) {
     this.#said = said;
     this.#wanted = GREETING.length + said.reduce((sum, { length }) => sum + length, 0);
-    const address = ipAddress('127.0.0.1', port)!;
-    this.socket = new RecordBackendSocket((owner) => UringSocket.connect(engine, address, { keepAlive: false }, owner), tls, this);
+    this.socket = connect(port, tls, this);
     this.socket.keepSession((session) => {
       this.session = session;
     });
@@ -154,43 +166,41 @@ const options = (session?: Buffer, version = dice.below(2)): BackendTls => ({
   preface: undefined,
 });
 
-t.test('what is said comes back, however it is cut, and though the ring sends in parts', needed, async (t) => {
-  const { ring: faulty, engine } = faultyEngine(dice);
-  faulty.faults = 7;
+async function says(t: Test, connect: Connect): Promise<void> {
   const port = await startEcho(t, () => (piece) => piece);
   for (let round = 0; round < ROUNDS; round++) {
     const results = await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, number) => {
         const said = Array.from({ length: 1 + dice.below(4) }, () => saidBy(dice, round * AT_ONCE + number));
         const whole = Buffer.concat([Buffer.from(GREETING), ...said]);
-        const talk = new Talk(engine, port, options(), said);
+        const talk = new Talk(connect, port, options(), said);
         await talk.over;
         return [Buffer.concat(talk.came).equals(whole), ...talk.told];
       }),
     );
     t.strictSame(results, Array(AT_ONCE).fill([true, 'connected', 'ready', 'whole']));
   }
-});
+}
 
-t.test('a session is gone on with', needed, async (t) => {
+async function resumes(t: Test, connect: Connect): Promise<void> {
   const port = await startEcho(t, () => (piece) => piece, secrets.slice(1));
   for (const [version, name] of VERSIONS.entries()) {
-    const first = new Talk(ring as UringEngine, port, options(undefined, version), []);
+    const first = new Talk(connect, port, options(undefined, version), []);
     await first.over;
-    const second = new Talk(ring as UringEngine, port, options(first.session, version), []);
+    const second = new Talk(connect, port, options(first.session, version), []);
     await second.over;
     t.strictSame([first.resumed, second.resumed], [false, true], name);
   }
-});
+}
 
-t.test('a backend that breaks off, or whose records are changed: nothing but what it said arrives', needed, async (t) => {
+async function breaks(t: Test, connect: Connect): Promise<void> {
   const port = await startEcho(t, (raw) => damaging(dice, raw, 3000));
   for (let round = 0; round < ROUNDS; round++) {
     const results = await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, number) => {
         const said = [saidBy(dice, number), Buffer.alloc(100_000, `<${number}>`)];
         const whole = Buffer.concat([Buffer.from(GREETING), ...said]);
-        const talk = new Talk(ring as UringEngine, port, options(), said);
+        const talk = new Talk(connect, port, options(), said);
         await talk.over;
         const came = Buffer.concat(talk.came);
         return came.equals(whole.subarray(0, came.length)) && /^connected (ready )?(whole|ended|failed)$/.test(talk.told.join(' '));
@@ -198,6 +208,24 @@ t.test('a backend that breaks off, or whose records are changed: nothing but wha
     );
     t.strictSame(results, Array(AT_ONCE).fill(true));
   }
+}
+
+const SAID = 'what is said comes back, however it is cut';
+const RESUMED = 'a session is gone on with';
+const BROKEN = 'a backend that breaks off, or whose records are changed: nothing but what it said arrives';
+
+t.test(`${SAID}, and though the ring sends in parts`, needed, async (t) => {
+  const { ring: faulty, engine } = faultyEngine(dice);
+  faulty.faults = 7;
+  await says(t, byRecords(engine));
+});
+t.test(RESUMED, needed, async (t) => resumes(t, byRecords(ring as UringEngine)));
+t.test(BROKEN, needed, async (t) => breaks(t, byRecords(ring as UringEngine)));
+
+t.test("Node's cipher on libuv's handle", async (t) => {
+  t.test(SAID, async (t) => says(t, byCipher));
+  t.test(RESUMED, async (t) => resumes(t, byCipher));
+  t.test(BROKEN, async (t) => breaks(t, byCipher));
 });
 
 t.teardown(() => process.exit());

@@ -1,16 +1,15 @@
-// A TLS client's connection without a `TLSSocket`: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not pay
-// for two sockets of node:net with their streams and listeners. Node has no public way to do that.
+// Long, because one object is all of a TLS connection: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not
+// pay for two sockets of node:net with their streams and listeners. Node has no public way to do that.
 import type { SecureContext } from 'node:tls';
 import { type ConnectionHandle, localOf, remoteOf } from '../../shared/net/connection-handle.js';
 import { type HandleBinding, handleBinding, keepRequest, OVER, type WriteRequest, writeRequest } from '../../shared/net/handle-binding.js';
 import { joined, joinedText } from '../../shared/net/joined.js';
-import type { SocketAddress, SocketOwner } from '../../shared/net/socket.js';
+import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
+import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
-import { keptEarly, tellEarly } from './early-bytes.js';
-import { awaitClient, clientStays, type EndedSocket } from './end-of-tls.js';
+import { CorkedWriter } from './corked-writer.js';
 import type { HandleSocket } from './handle-socket.js';
 import { plainLength } from './plain-length.js';
-import type { HandshakeOwner, SecureSocket } from './secure-socket.js';
 import { type CipherHandle, cipherMaker } from './tls-binding.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './write-limits.js';
 
@@ -24,7 +23,7 @@ let state: Int32Array | undefined;
 let lengthAt = 0;
 
 interface OwnedCipher extends CipherHandle {
-  client: TlsSocket;
+  client: CipherSocket;
 }
 
 function onRead(this: CipherHandle): void {
@@ -32,48 +31,49 @@ function onRead(this: CipherHandle): void {
 }
 
 function onError(this: CipherHandle, error: Error): void {
-  (this as OwnedCipher).client.broken(error);
+  (this as OwnedCipher).client.cipherFailed(error);
 }
 
 function onHandshakeDone(this: CipherHandle): void {
-  (this as OwnedCipher).client.secured();
+  (this as OwnedCipher).client.cipherReady();
 }
 
 /** Node's cipher gives libuv ten buffers at most, each of a record's size. */
 const AT_A_TIME = 10 * 16384;
 
-/** A connection whose handshake runs, and then what it brings and takes. */
-export class TlsSocket implements SecureSocket, EndedSocket {
-  readonly #node: HandleBinding;
-  readonly #handle: ConnectionHandle;
-  #cipher: CipherHandle | null;
-  #handshake: HandshakeOwner | null;
-  #owner: SocketOwner | undefined = undefined;
+/** A TLS connection on libuv's handle, by Node's cipher. What is told to owners depends on the role in the handshake. */
+export abstract class CipherSocket extends CorkedWriter implements Socket {
+  /** The connection, until there is a cipher on it. */
+  protected below: HandleSocket | undefined = undefined;
+  protected owner: SocketOwner | undefined = undefined;
+  readonly #node: HandleBinding = handleBinding();
+  /** Whose reading and writing is the cipher's, from its beginning on. */
+  #handle: ConnectionHandle | undefined = undefined;
+  #cipher: CipherHandle | null = null;
+  protected handshaking = true;
   /** The write before, if nobody knows yet that it is over. */
   #last: WriteRequest | undefined = undefined;
   /** What came while a write was under way. */
   #queue: Buffer[] | null = null;
   #pending = false;
-  /** What came before there was an owner. */
-  #early: Buffer[] | null = null;
+  /** The owner waits to be told that all has left, though nothing may be waiting. */
+  #tells = false;
   #reading = true;
-  /** The client sends no more. */
-  #ended = false;
-  stays = false;
+  /** The other side sends no more. */
+  protected ended = false;
   /** We send no more. */
   #shut = false;
-  /** What said so to the client. */
+  /** What said so to the other side. */
   #ending: WriteRequest | undefined = undefined;
-  #closing = false;
-  #closed = false;
+  protected closing = false;
+  protected closed = false;
   /** What was never sent, once it is closed. */
   #left = 0;
 
-  /** Takes over a socket that is being read. The handshake begins with what {@link receive} is given. See {@link cipherMaker}. */
-  constructor(plain: HandleSocket, context: SecureContext, handshake: HandshakeOwner) {
-    const handle = plain.release();
-    const cipher = cipherMaker()!(handle, context, true);
-    this.#node = handleBinding() as HandleBinding;
+  /** Puts a cipher on the connection, which is being read. See {@link cipherMaker}. */
+  protected secure(context: SecureContext, server: boolean): CipherHandle {
+    const handle = this.below!.release();
+    const cipher = cipherMaker()(handle, context, server);
     if (buffer === undefined) {
       buffer = Buffer.allocUnsafeSlow(READ_SIZE);
       state = this.#node.streamBaseState;
@@ -82,52 +82,54 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     // The handle keeps what serves it alive, and its first owner no longer.
     handle.client = this;
     this.#handle = handle;
+    this.below = undefined;
     this.#cipher = cipher;
-    this.#handshake = handshake;
     (cipher as OwnedCipher).client = this;
     cipher.useUserBuffer(buffer);
     cipher.onread = onRead;
     cipher.onerror = onError;
     cipher.onhandshakedone = onHandshakeDone;
+    return cipher;
   }
+
+  /** The first `length` of these bytes were decrypted; the memory is used again after the call. */
+  protected abstract decrypted(bytes: Buffer, length: number): void;
+  /** The other side sends no more. */
+  protected abstract endCame(): void;
+  /** The handshake is over. Called on OpenSSL's stack. */
+  protected abstract handshakeOver(): void;
+  /** The handshake failed: with OpenSSL's error, or because the other side has gone or the connection broke. */
+  protected abstract handshakeFailed(error: Error | undefined, broken: boolean): void;
+  /** The connection broke after its handshake. */
+  protected abstract broke(error: Error): void;
+  /** Nothing is done with the handle any more. */
+  protected abstract gone(): void;
 
   get cipher(): CipherHandle | null {
     return this.#cipher;
   }
 
-  limitRecords(bytes: number): void {
-    this.#cipher?.setMaxSendFragment(bytes);
-  }
-
-  sessionStored(): void {
-    this.#cipher?.newSessionDone();
-  }
-
-  receive(bytes: Buffer): void {
-    this.#cipher?.receive(bytes);
-  }
-
   get descriptor(): number {
-    return this.#closed ? -1 : (this.#handle.fd ?? -1);
+    return this.closed ? -1 : (this.#handle?.fd ?? this.below?.descriptor ?? -1);
   }
 
   remote(): SocketAddress {
-    return remoteOf(this.#handle);
+    return this.#handle === undefined ? this.below!.remote() : remoteOf(this.#handle);
   }
 
   local(): SocketAddress {
-    return localOf(this.#handle);
+    return this.#handle === undefined ? this.below!.local() : localOf(this.#handle);
   }
 
   get flushed(): boolean {
-    return !this.#pending;
+    return !this.#pending && this.released;
   }
 
   get unsent(): number {
-    if (this.#closed) {
+    if (this.closed) {
       return this.#left;
     }
-    const below = plainLength(this.#handle.writeQueueSize);
+    const below = plainLength(this.#handle?.writeQueueSize ?? 0);
     // What the cipher has and libuv has not, for it gives it so much at a time.
     const made = (this.#cipher as { readonly writeQueueSize?: number } | null)?.writeQueueSize ?? 0;
     return below + plainLength(Math.max(0, made - AT_A_TIME)) + (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0);
@@ -135,7 +137,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   /** `bytes` came too late to be sent. */
   #dropped(bytes: number): true {
-    if (this.#closed) {
+    if (this.closed) {
       this.#left += bytes;
     }
     return true;
@@ -145,91 +147,81 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     return this.#pending;
   }
 
-  start(owner: SocketOwner): void {
-    this.#owner = owner;
-    const early = this.#early;
-    this.#early = null;
-    tellEarly(owner, early, this.#ended, this.stays);
-  }
+  abstract start(owner: SocketOwner): void;
 
   /** `length` bytes came into the common memory, or an error number. */
   read(length: number): void {
-    if (this.#closed || length === 0) {
+    if (this.closed || length === 0) {
       return;
     }
-    const owner = this.#owner;
     if (length > 0) {
-      if (owner !== undefined) {
-        owner.socketReceived(buffer!, length, true);
-      } else {
-        this.#early = keptEarly(this.#early, buffer!, length);
-      }
+      this.decrypted(buffer!, length);
       spoil(buffer!, 0, length);
-    } else if (this.#handshake !== null) {
-      this.#failed(undefined);
     } else if (length !== EOF) {
-      this.close();
+      this.#broke(systemError(length, 'read'));
+    } else if (this.handshaking) {
+      this.#failed(undefined, false);
     } else {
-      this.#ended = true;
-      this.stays = clientStays(this.descriptor);
-      owner?.socketEnded(this.stays);
-      if (!this.#closing) {
-        awaitClient(this);
-      }
+      this.ended = true;
+      this.endCame();
     }
-  }
-
-  clientWent(): void {
-    this.stays = false;
-    this.#owner?.socketEnded(false);
-  }
-
-  clientBroke(): void {
-    this.close();
   }
 
   /** OpenSSL makes nothing of what came. It has sent its alert. */
-  broken(error: Error): void {
-    if (this.#closed) {
+  cipherFailed(error: Error): void {
+    if (this.closed) {
       return;
     }
-    if (this.#handshake === null) {
-      this.close();
+    if (this.handshaking) {
+      this.#failed(error, false);
     } else {
-      this.#failed(error);
+      this.broke(error);
     }
   }
 
-  #failed(error: Error | undefined): void {
-    const handshake = this.#handshake as HandshakeOwner;
-    this.#handshake = null;
-    handshake.handshakeFailed(error);
+  /** A call of the system failed. */
+  #broke(error: Error): void {
+    if (this.handshaking) {
+      this.#failed(error, true);
+    } else {
+      this.broke(error);
+    }
   }
 
-  secured(): void {
-    const handshake = this.#handshake;
-    if (handshake === null || this.#closed) {
+  #failed(error: Error | undefined, broken: boolean): void {
+    this.handshaking = false;
+    this.handshakeFailed(error, broken);
+  }
+
+  cipherReady(): void {
+    if (!this.handshaking || this.closed) {
       return;
     }
-    this.#handshake = null;
-    handshake.handshakeDone();
+    this.handshaking = false;
+    if (!this.#reading) {
+      this.#cipher!.readStop();
+    }
+    this.handshakeOver();
   }
 
   pause(): void {
-    if (!this.#reading || this.#closed) {
+    if (!this.#reading || this.closed) {
       return;
     }
     this.#reading = false;
-    this.#cipher!.readStop();
+    if (!this.handshaking) {
+      this.#cipher!.readStop();
+    }
   }
 
   resume(): void {
-    if (this.#reading || this.#closed) {
+    if (this.#reading || this.closed) {
       return;
     }
     this.#reading = true;
-    if (this.#cipher!.readStart() !== 0) {
-      this.close();
+    const error = this.handshaking ? 0 : this.#cipher!.readStart();
+    if (error !== 0) {
+      this.broke(systemError(error, 'read'));
     }
   }
 
@@ -249,10 +241,10 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   }
 
   write(data: string | Buffer): boolean {
-    if (this.#closed || this.#shut) {
+    if (this.closed || this.#shut) {
       return this.#dropped(data.length);
     }
-    if (this.#busy()) {
+    if (this.corked || this.#busy()) {
       return this.#later(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
     }
     const cipher = this.#cipher as CipherHandle;
@@ -268,17 +260,17 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   }
 
   writeJoined(before: string, bytes: Buffer, after: string): boolean {
-    if (this.#closed || this.#shut) {
+    if (this.closed || this.#shut) {
       return this.#dropped(before.length + bytes.length + after.length);
     }
     if (before.length + bytes.length + after.length <= CIPHER_LIMIT) {
       const whole = joined(before, bytes, 0, bytes.length, after);
-      if (this.#busy()) {
+      if (this.corked || this.#busy()) {
         return this.#later(Buffer.from(whole));
       }
       return this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), whole));
     }
-    if (this.#busy()) {
+    if (this.corked || this.#busy()) {
       this.#later(Buffer.from(before, 'latin1'));
       if (after !== '') {
         this.#later(bytes);
@@ -292,11 +284,15 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   writeLent(before: string, bytes: Buffer, start: number, end: number, after: string): boolean {
     const piece = bytes.subarray(start, end);
     // A cipher has taken everything when its call returns; so only what waits for it must be copied.
-    const waits = before.length + piece.length + after.length > CIPHER_LIMIT && this.#busy();
+    const waits = this.corked || (before.length + piece.length + after.length > CIPHER_LIMIT && this.#busy());
     return this.writeJoined(before, waits ? Buffer.from(piece) : piece, after);
   }
 
+  /** Keeps what is to leave with others, or has to wait for the write before. */
   #later(bytes: Buffer): boolean {
+    if (this.corked) {
+      return this.keep(bytes);
+    }
     if (this.#queue === null) {
       this.#queue = [bytes];
     } else {
@@ -313,7 +309,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   #written(error: number): boolean {
     if (error !== 0) {
-      this.close();
+      this.broke(systemError(error, 'write'));
       return true;
     }
     if (this.#node.streamBaseState[this.#node.kLastWriteWasAsync] === 0) {
@@ -321,7 +317,7 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     }
     this.#last = keepRequest();
     // A cipher tells of every write later, those too that the kernel took; nobody has to hear of these.
-    if (this.#handle.writeQueueSize === 0) {
+    if (this.#handle!.writeQueueSize === 0) {
       return true;
     }
     this.#awaitLast();
@@ -335,11 +331,11 @@ export class TlsSocket implements SecureSocket, EndedSocket {
     this.#last = undefined;
     this.#pending = false;
     this.#queue = null;
-    if (this.#closed) {
+    if (this.closed) {
       return;
     }
     if (status < 0) {
-      this.close();
+      this.broke(systemError(status, 'write'));
       return;
     }
     if (queue !== null) {
@@ -355,9 +351,14 @@ export class TlsSocket implements SecureSocket, EndedSocket {
         this.#awaitLast();
       }
     }
-    if (told && !this.#closing) {
-      this.#owner?.socketDrained();
+    if (told && !this.closing) {
+      this.#tellDrained();
     }
+  }
+
+  #tellDrained(): void {
+    this.#tells = false;
+    this.owner?.socketDrained();
   }
 
   get offerLimit(): number {
@@ -365,34 +366,41 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   }
 
   offer(bytes: Buffer): number {
-    if (this.#closed || this.#shut || this.#busy()) {
+    if (this.closed || this.#shut || this.corked || this.#busy()) {
       return 0;
     }
     this.#written((this.#cipher as CipherHandle).writeBuffer(writeRequest(this.#node), bytes));
     return bytes.length;
   }
 
-  // A record is made of each write.
-  cork(): void {}
+  awaitFlush(): void {
+    this.#tells = true;
+    if (!this.#pending) {
+      setImmediate(tellFlushed, this);
+    }
+  }
 
-  uncork(): void {}
-
-  // A write that returned true is in the kernel.
-  awaitFlush(): void {}
+  /** Tells the owner, unless it was told or something else was written. */
+  tellFlushed(): void {
+    if (this.#tells && !this.closed && !this.closing && !this.#pending) {
+      this.#tellDrained();
+    }
+  }
 
   end(): void {
-    if (this.#closed || this.#shut) {
+    if (this.closed || this.#shut) {
       return;
     }
+    this.release();
     this.#shut = true;
     this.#whenIdle();
   }
 
   closeSoon(): void {
-    if (this.#closed || this.#closing) {
+    if (this.closed || this.closing) {
       return;
     }
-    this.#closing = true;
+    this.closing = true;
     this.#shut = true;
     this.#whenIdle();
   }
@@ -409,21 +417,22 @@ export class TlsSocket implements SecureSocket, EndedSocket {
 
   /** Nothing is under way any more: ends or closes, if that is to be. */
   idle(): void {
-    if (this.#closed) {
+    if (this.closed) {
       return;
     }
     if (this.#ending === undefined) {
       const request = new this.#node.ShutdownWrap();
-      if ((this.#cipher as CipherHandle).shutdown(request) < 0) {
-        this.close();
+      const error = (this.#cipher as CipherHandle).shutdown(request);
+      if (error < 0) {
+        this.broke(systemError(error, 'shutdown'));
         return;
       }
       this.#ending = request;
     }
-    if (!this.#closing) {
+    if (!this.closing) {
       return;
     }
-    if (this.#handle.writeQueueSize === 0) {
+    if (this.#handle!.writeQueueSize === 0) {
       this.close();
     } else {
       this.#ending.oncomplete = () => this.close();
@@ -431,17 +440,21 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   }
 
   close(): void {
-    if (this.#closed) {
+    if (this.closed) {
       return;
     }
     this.#left = this.unsent;
-    this.#closed = true;
-    this.#handle.close(() => this.#gone());
+    this.closed = true;
+    if (this.#handle === undefined) {
+      this.below!.close();
+    } else {
+      this.#handle.close(() => this.#gone());
+    }
   }
 
   #gone(): void {
     const cipher = this.#cipher;
-    this.#owner?.socketClosed?.();
+    this.gone();
     this.#cipher = null;
     cipher?.destroySSL();
   }
@@ -451,20 +464,19 @@ export class TlsSocket implements SecureSocket, EndedSocket {
   }
 
   reset(): void {
-    if (this.#closed) {
+    if (this.closed) {
       return;
     }
     const left = this.unsent;
     // A connection that was ended already, or is none of TCP, cannot be reset.
-    if (this.#handle.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) {
+    if (this.#handle?.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) {
       this.close();
     } else {
       this.#left = left;
-      this.#closed = true;
+      this.closed = true;
     }
   }
 }
 
-function idle(socket: TlsSocket): void {
-  socket.idle();
-}
+const idle = (socket: CipherSocket): void => socket.idle();
+const tellFlushed = (socket: CipherSocket): void => socket.tellFlushed();
