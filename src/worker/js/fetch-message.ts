@@ -2,6 +2,7 @@ import { EMPTY } from '../bytes/empty.js';
 import { TOKEN } from '../http/syntax/token.js';
 import { SHOWN } from './dump.js';
 import type { FetchAnswer } from './fetch-answer.js';
+import { FetchBody, haveOwnMembers } from './fetch-body.js';
 import { FetchHeaders, fixHeaders } from './fetch-headers.js';
 import { bufferOf, givenInteger } from './text.js';
 
@@ -19,24 +20,6 @@ const isSimpleObject = (body: object): boolean =>
     body instanceof URLSearchParams ||
     Symbol.asyncIterator in body
   );
-
-/** A body that scripts read once. */
-class Body {
-  readonly bytes: Buffer;
-  used = false;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-
-  take(): Buffer {
-    if (this.used) {
-      throw new TypeError('body stream already read');
-    }
-    this.used = true;
-    return this.bytes;
-  }
-}
 
 const CACHE_MODES = ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'];
 const CREDENTIALS = ['same-origin', 'omit', 'include'];
@@ -151,14 +134,13 @@ function joinWeb(own: { readonly prototype: object }, web: () => { readonly prot
 }
 
 /** A Request that a script of njs's made. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_request_t. */
-export class FetchRequest {
+export class FetchRequest extends FetchBody {
   readonly #described: FetchDescription & { readonly body: Buffer };
-  readonly #body: Body;
 
   constructor(described: FetchDescription & { readonly body: Buffer }) {
+    super(described.body);
     joinWeb(FetchRequest, () => Request);
     this.#described = described;
-    this.#body = new Body(described.body);
   }
 
   get url(): string {
@@ -185,10 +167,6 @@ export class FetchRequest {
     return this.#described.mode;
   }
 
-  get bodyUsed(): boolean {
-    return this.#body.used;
-  }
-
   /** What is sent with it, whether or not somebody has read it. */
   get sent(): Buffer {
     return this.#described.body;
@@ -212,32 +190,6 @@ export class FetchRequest {
     return this.#web.signal;
   }
 
-  async text(): Promise<string> {
-    return this.#body.take().toString('utf8');
-  }
-
-  async json(): Promise<unknown> {
-    return JSON.parse(this.#body.take().toString('utf8')) as unknown;
-  }
-
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return copied(this.#body.take());
-  }
-
-  async bytes(): Promise<Uint8Array> {
-    return new Uint8Array(this.#body.take());
-  }
-
-  async blob(): Promise<Blob> {
-    return new Blob([Uint8Array.from(this.#body.take())], { type: this.headers.get('content-type') ?? '' });
-  }
-
-  async formData(): ReturnType<Request['formData']> {
-    const web = this.#web;
-    this.#body.take();
-    return web.formData();
-  }
-
   clone(): FetchRequest {
     return new FetchRequest({ ...this.#described, headers: new FetchHeaders(this.headers) });
   }
@@ -257,7 +209,7 @@ export class FetchRequest {
   }
 }
 
-const copied = (bytes: Buffer): ArrayBuffer => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+haveOwnMembers(FetchRequest);
 
 /** A response that a script makes. @throws TypeError or RangeError for what is wrong. nginx: ngx_qjs_response_ctor. */
 export function responseOf(body: unknown, given: unknown): FetchResponse {
@@ -296,18 +248,17 @@ export interface ReceivedAnswer extends FetchAnswer {
  * A response that came over the network, or that a script made. Whoever asks for what only Node's class has gets that of Node.
  * nginx: ngx_js_response_t.
  */
-export class FetchResponse {
+export class FetchResponse extends FetchBody {
   readonly #received: ReceivedAnswer;
-  readonly #body: Body;
 
   constructor(received: ReceivedAnswer, fixed = true) {
+    super(received.body);
     // It is a Response to whoever asks, without the stream that Node's constructor makes.
     joinWeb(FetchResponse, () => Response);
     if (fixed) {
       fixHeaders(received.headers);
     }
     this.#received = received;
-    this.#body = new Body(received.body);
   }
 
   get headers(): FetchHeaders {
@@ -334,42 +285,12 @@ export class FetchResponse {
     return this.#received.url;
   }
 
-  get bodyUsed(): boolean {
-    return this.#body.used;
-  }
-
   get body(): Response['body'] {
-    return new Response(this.#body.bytes).body;
-  }
-
-  async text(): Promise<string> {
-    return this.#body.take().toString('utf8');
-  }
-
-  async json(): Promise<unknown> {
-    return JSON.parse(this.#body.take().toString('utf8')) as unknown;
-  }
-
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return copied(this.#body.take());
-  }
-
-  async bytes(): Promise<Uint8Array> {
-    return new Uint8Array(this.#body.take());
+    return new Response(this.#received.body).body;
   }
 
   get redirected(): boolean {
     return false;
-  }
-
-  async blob(): Promise<Blob> {
-    return new Blob([this.#body.take()], { type: this.#received.headers.get('content-type') ?? '' });
-  }
-
-  formData(): ReturnType<Response['formData']> {
-    return new Response(this.#body.take(), {
-      headers: { 'Content-Type': this.#received.headers.get('content-type') ?? '' },
-    }).formData();
   }
 
   clone(): FetchResponse {
@@ -390,3 +311,5 @@ export class FetchResponse {
     return 'Response';
   }
 }
+
+haveOwnMembers(FetchResponse);
