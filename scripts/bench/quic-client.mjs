@@ -19,7 +19,7 @@ export const SOURCES = `export { DatagramHandle } from './shared/net/datagram-ha
 export { makeRing } from './shared/net/engine/choose.js';
 export { ipAddress } from './shared/net/socket-addresses.js';
 export { setNumber } from './shared/net/socket-option.js';
-export { nameCode } from './worker/http/http3-frames/qpack/name-code.js';
+export { qpackName } from './worker/http/http3-frames/qpack/name-code.js';
 export { QpackSectionWriter } from './worker/http/http3-frames/qpack/section-writer.js';
 export { HandleUdpSocket } from './worker/net/handle-udp-socket.js';
 export { PacketKeys, suiteOf } from './worker/net/openssl/packet-keys.js';
@@ -40,7 +40,7 @@ export { QuicTlsClient } from '../test/support/quic-tls-client.js';
  */
 export function makeClient(sources, socket, options) {
   const { PacketKeys, suiteOf, QuicTlsClient, ReceiveBuffer, Ranges, PacketCursor, putInt, LongHeader } = sources;
-  const { initialKeys, Type, VERSION_1, QpackSectionWriter, nameCode, ipAddress } = sources;
+  const { initialKeys, Type, VERSION_1, QpackSectionWriter, qpackName, ipAddress } = sources;
   const { input, output } = socket;
   const server = Buffer.alloc(28);
   ipAddress('127.0.0.1', options.port).bytes.copy(server);
@@ -59,7 +59,7 @@ export function makeClient(sources, socket, options) {
     writer.begin();
     const fields = { ':method': 'GET', ':scheme': 'https', ':path': path, ':authority': 'localhost', 'user-agent': 'sluice-bench' };
     for (const [name, value] of Object.entries({ ...fields, ...options.headers })) {
-      writer.field(nameCode(name), value);
+      writer.field(qpackName(name), value);
     }
     return writer.end();
   }

@@ -2,12 +2,12 @@
 
 import { serveAlone } from '../master/operations/single-process.js';
 import { serveAcme } from '../worker/acme-process/process.js';
-import { serve } from '../worker/serve.js';
+import { buildServer } from '../worker/serve.js';
 import { loadConfiguration } from './configuration.js';
 import type { Parts } from './run.js';
 
 /** The program's parts. */
 export const parts: Parts = {
   load: loadConfiguration,
-  serveAlone: (context, configuration, ready) => serveAlone(context, configuration, serve, serveAcme, ready),
+  serveAlone: (context, configuration, ready) => serveAlone(context, configuration, buildServer, serveAcme, ready),
 };

@@ -7,7 +7,7 @@ import { MasterLog, writeTerminal } from '../master/cycle/master-log.js';
 import { MasterZones } from '../master/cycle/zones.js';
 import { sendSignal } from '../master/operations/send-signal.js';
 import { startMaster } from '../master/operations/start-master.js';
-import { testConfig } from '../master/operations/test-config.js';
+import { runConfigTest } from '../master/operations/test-config.js';
 import { daemonize, isDaemon, releaseStarter, tellStarter } from '../master/processes/daemonize.js';
 import type { EarlySignals } from '../master/processes/early-signals.js';
 import { INHERITED } from '../master/processes/inherited-mark.js';
@@ -93,7 +93,7 @@ async function runNginx(
   );
   const context: Context = { name, commandLine, options, log, load, zones: new MasterZones(log), early, spare };
   if (commandLine.test) {
-    return testConfig(context);
+    return runConfigTest(context);
   }
   return start(context, daemon, write, serveAlone, ready);
 }

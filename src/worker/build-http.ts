@@ -2,7 +2,7 @@ import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
 import { DEBUG } from '../shared/log/level.js';
-import { SettingsLists } from './build-settings.js';
+import { SettingsLists, settingsOf } from './build-settings.js';
 import type { WorkerEnv } from './env.js';
 import { HttpTlsAddress } from './http/listening/tls-address.js';
 import type { AddressRuntime } from './http/request/address-runtime.js';
@@ -225,7 +225,7 @@ class Builder {
   /** Gives a location its settings; `around`: the list of the location or server around it. Returns its own, which it may share. */
   #install(block: Block, location: LocationRuntime, around: readonly unknown[] | undefined): readonly unknown[] {
     this.#http.locationOf.set(block, location);
-    const confs = this.#locationLists.list((module) => this.#confOf(module, block), around);
+    const confs = this.#locationLists.list((module) => settingsOf(this.#loaded, module, block), around);
     location.confs = confs;
     for (const module of this.#locationInstallers) {
       module.installLocation!(this.#loaded.settings(module.location!, block), location, this.#env);
@@ -239,7 +239,7 @@ class Builder {
   /** Builds handlers and filters, innermost blocks first, so that `rewrite` finds the locations of its `if` blocks made. */
   #finish(block: Block, location: LocationRuntime): void {
     for (const module of this.#finishers) {
-      module.finishLocation!(this.#confOf(module, block), location, this.#env);
+      module.finishLocation!(settingsOf(this.#loaded, module, block), location, this.#env);
     }
     const phases = this.#phases;
     location.postRead = this.#build(block, location, phases.postRead);
@@ -255,13 +255,13 @@ class Builder {
     location.bodyFilters = this.#build(block, location, this.#bodyFilters);
     const claimed = claimedBy(block);
     const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
-    location.handler = owner?.handler?.(this.#confOf(owner, block), this.#env, location);
+    location.handler = owner?.handler?.(settingsOf(this.#loaded, owner, block), this.#env, location);
   }
 
   /** The header filters of a location in a configuration that may trace requests. */
   #tracedFilters(block: Block, location: LocationRuntime): HeaderFilter[] {
     return this.#headerFilters.each.flatMap(({ module, build }) => {
-      const filter = build(this.#confOf(module, block), this.#env, location);
+      const filter = build(settingsOf(this.#loaded, module, block), this.#env, location);
       return filter === undefined ? [] : [tracedFilter(filter, module.name)];
     });
   }
@@ -270,7 +270,7 @@ class Builder {
   #build<T>(block: Block, location: LocationRuntime, makers: Makers<T>): readonly T[] {
     const built: T[] = [];
     for (const { module, build } of makers.each) {
-      const part = build(this.#confOf(module, block), this.#env, location);
+      const part = build(settingsOf(this.#loaded, module, block), this.#env, location);
       if (part !== undefined) {
         built.push(part);
       }
@@ -282,9 +282,5 @@ class Builder {
       makers.last = built.slice();
     }
     return makers.last;
-  }
-
-  #confOf(module: AnyModule, block: Block): object {
-    return module.location === undefined ? {} : this.#loaded.settings(module.location, block);
   }
 }

@@ -1,7 +1,14 @@
+import type { Block } from '../shared/config/block.js';
+import type { Loaded } from '../shared/config/load.js';
 import type { WorkerEnv } from './env.js';
 import type { AnyModule, Made, Slots } from './module.js';
+import type { ClientTask } from './task/client-task.js';
 import type { ProtocolRuntime } from './task/protocol-runtime.js';
 import type { LocationSlot, ServerSlot } from './task/settings-slot.js';
+
+/** A module's settings at a block of its protocol. */
+export const settingsOf = (loaded: Loaded<ClientTask>, { location }: AnyModule, block: Block): object =>
+  location === undefined ? {} : loaded.settings(location, block);
 
 /** What one slot holds, at every place. */
 interface Row {

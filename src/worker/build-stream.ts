@@ -2,7 +2,7 @@ import type { Block } from '../shared/config/block.js';
 import { In } from '../shared/config/context.js';
 import { blockIn, type Loaded } from '../shared/config/load.js';
 import { DEBUG } from '../shared/log/level.js';
-import { SettingsLists } from './build-settings.js';
+import { SettingsLists, settingsOf } from './build-settings.js';
 import type { WorkerEnv } from './env.js';
 import { collectAddresses, collectSockets, type ListenAddress, NameTable, type ServerInfo, serversOf } from './listening/listeners.js';
 import type { AnyModule, BuildStream } from './module.js';
@@ -99,12 +99,12 @@ class Builder {
   server(block: Block): StreamServer {
     const server = new StreamServer(this.#stream);
     const own = this.#serverLists.list((module) => this.#loaded.settings(module.server!, block), undefined);
-    server.confs = Object.assign(this.#locationLists.list((module) => this.#confOf(module, block), undefined).slice(), own);
+    server.confs = Object.assign(this.#locationLists.list((module) => settingsOf(this.#loaded, module, block), undefined).slice(), own);
     for (const module of this.#modules) {
       if (module.server !== undefined) {
         module.stream?.installServer?.(this.#loaded.settings(module.server, block), server, this.#env);
       }
-      module.stream?.installLocation?.(this.#confOf(module, block), server, this.#env);
+      module.stream?.installLocation?.(settingsOf(this.#loaded, module, block), server, this.#env);
     }
     if (server.log.level >= DEBUG) {
       this.#stream.debugs = true;
@@ -113,7 +113,7 @@ class Builder {
     server.logPhase = this.#build(block, server, (module) => module.stream?.phases?.log);
     const { handler: claimed } = block.info as { readonly handler?: string };
     const owner = claimed === undefined ? undefined : this.#modules.find(({ name }) => name === claimed);
-    server.handler = owner?.stream?.handler?.(this.#confOf(owner, block), this.#env, server);
+    server.handler = owner?.stream?.handler?.(settingsOf(this.#loaded, owner, block), this.#env, server);
     return server;
   }
 
@@ -125,15 +125,11 @@ class Builder {
   ): SessionHandler[] {
     const built: SessionHandler[] = [];
     for (const module of this.#modules) {
-      const handler = pick(module)?.(this.#confOf(module, block), this.#env, server);
+      const handler = pick(module)?.(settingsOf(this.#loaded, module, block), this.#env, server);
       if (handler !== undefined) {
         built.push(handler);
       }
     }
     return built;
-  }
-
-  #confOf(module: AnyModule, block: Block): object {
-    return module.location === undefined ? {} : this.#loaded.settings(module.location, block);
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../shared/log/error-log.js';
 import { ALERT, EMERG, type Level, WARN } from '../shared/log/level.js';
 import { loadNative } from '../shared/native/native.js';
 import { errnoText } from '../shared/system/errno.js';
-import { groupId, userId } from '../shared/system/user-ids.js';
+import { groupId, idOfUser } from '../shared/system/user-ids.js';
 import { nativeText } from '../shared/text/native-text.js';
 
 const CAP_NET_RAW = 13;
@@ -86,7 +86,7 @@ export function dropRights(conf: ProcessConf, log: Logger): void {
   }
   const user = nativeText(conf.user);
   const group = nativeText(conf.group ?? conf.user);
-  const [uid, gid] = [userId(user), groupId(group)];
+  const [uid, gid] = [idOfUser(user), groupId(group)];
   attempt(() => process.setgid?.(gid ?? group), `setgid(${gid ?? group})`, log);
   try {
     (process as unknown as InitGroups).initgroups(user, gid ?? group);

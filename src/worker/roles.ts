@@ -1,6 +1,6 @@
 import { serveAcme } from './acme-process/process.js';
 import type { Roles } from './lifecycle.js';
-import { serve } from './serve.js';
+import { buildServer } from './serve.js';
 
 /** What the processes that the master forks are there for, but for those of the caches. */
-export const roles: Roles = { worker: serve, acme: serveAcme };
+export const roles: Roles = { worker: buildServer, acme: serveAcme };

@@ -29,7 +29,7 @@ import { atWork, endFailedWork } from './task/at-work.js';
 import type { ClientTask } from './task/client-task.js';
 
 /** Builds the server of a worker process from the configuration's snapshot. */
-export function serve(worker: WorkerProcess): Server {
+export function buildServer(worker: WorkerProcess): Server {
   const loaded = loadFromSnapshot<ClientTask>(language, worker.snapshot);
   const settings = loaded.settings(processScope, loaded.root);
   chooseEngine(settings.netEngine, worker);

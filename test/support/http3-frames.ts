@@ -1,7 +1,7 @@
 import type { Field } from '../../src/worker/http/fields/field.js';
 import { CAME, Http3FrameReader } from '../../src/worker/http/http3-frames/frame-reader.js';
 import { FRAME } from '../../src/worker/http/http3-frames/protocol.js';
-import { nameCode } from '../../src/worker/http/http3-frames/qpack/name-code.js';
+import { qpackName } from '../../src/worker/http/http3-frames/qpack/name-code.js';
 import { SECTION, SectionDecoder } from '../../src/worker/http/http3-frames/qpack/section-decoder.js';
 import { QpackSectionWriter } from '../../src/worker/http/http3-frames/qpack/section-writer.js';
 import { QpackTable } from '../../src/worker/http/http3-frames/qpack/table.js';
@@ -35,7 +35,7 @@ export function headers(...lines: readonly string[]): Buffer {
 }
 
 /** A name as it is, capitals too. */
-const rawName = (text: string) => ({ ...nameCode(text), text, exact: undefined, line: null, value: undefined, secret: true });
+const rawName = (text: string) => ({ ...qpackName(text), text, exact: undefined, line: null, value: undefined, secret: true });
 
 /** The frames of what the server has written. */
 export function framesOf(bytes: Buffer): SeenFrame[] {

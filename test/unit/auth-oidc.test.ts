@@ -3,14 +3,14 @@ import t from 'tap';
 import { safePath } from '../../src/worker/modules/auth-oidc/own-address.js';
 import { deriveKey, seal, unseal } from '../../src/worker/modules/auth-oidc/seal.js';
 import {
-  claimText,
   type LoginData,
   LoginSession,
+  lineOfClaim,
   logoutName,
   readSession,
   writeSession,
 } from '../../src/worker/modules/auth-oidc/session.js';
-import { pathOf } from '../../src/worker/modules/auth-oidc/settings.js';
+import { uriPath } from '../../src/worker/modules/auth-oidc/settings.js';
 
 const token = (claims: object): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
 
@@ -97,7 +97,7 @@ t.test('claims', async (t) => {
     [{ a: [1] }, '{"a":[1]}'],
     [[{ a: 1 }], '[{"a":1}]'],
   ] as const) {
-    t.equal(claimText(value), text, JSON.stringify(value));
+    t.equal(lineOfClaim(value), text, JSON.stringify(value));
   }
 });
 
@@ -117,7 +117,7 @@ t.test('ways back stay here', async (t) => {
     t.equal(safePath(target), path, target);
     t.equal(new URL(safePath(target), 'https://own.example').origin, 'https://own.example');
   }
-  t.equal(pathOf('/cb'), '/cb');
-  t.equal(pathOf('https://own.example:8443/cb?x'), '/cb');
-  t.equal(pathOf('https://own.example'), '/');
+  t.equal(uriPath('/cb'), '/cb');
+  t.equal(uriPath('https://own.example:8443/cb?x'), '/cb');
+  t.equal(uriPath('https://own.example'), '/');
 });

@@ -98,7 +98,7 @@ for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, 
 const outfile = await bundleSources(
   'request',
   `export { loadConfiguration } from './tools/configuration.js';
-export { serve } from './worker/serve.js';
+export { buildServer } from './worker/serve.js';
 export { ListenSocket } from './shared/net/listen-socket.js';
 export { LogFiles } from './shared/log/log-files.js';`,
 );
@@ -113,7 +113,7 @@ let expectedText = '';
 /** libuv's handles for connections to backends give way to ours; all other bindings are Node's. */
 const { binding } = process;
 process.binding = (name) => (name === 'tcp_wrap' ? { TCP: BackendHandle, TCPConnectWrap: ConnectRequest } : binding.call(process, name));
-const { loadConfiguration, serve, ListenSocket, LogFiles } = await import(outfile);
+const { loadConfiguration, buildServer, ListenSocket, LogFiles } = await import(outfile);
 const { streamBaseState, kReadBytesOrError, kLastWriteWasAsync } = process.binding('stream_wrap');
 
 /** Stands for libuv's handle of a listening socket. */
@@ -225,7 +225,7 @@ http { access_log off; status_zones ${STATUS === 'off' ? 'off' : 'auto'}; types 
   const { listens, process: settings, snapshot } = configuration;
   const listening = new ListenHandle();
   const socket = ListenSocket.from(listens[0], listening);
-  serve({
+  buildServer({
     slot: 0,
     id: 1,
     generation: 1,

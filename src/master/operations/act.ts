@@ -4,7 +4,7 @@ import type { Verb } from '../processes/signals.js';
 import { type Master, oldMasterLives } from './master.js';
 import { reload } from './reload.js';
 import { reopen } from './reopen.js';
-import { quit, terminate } from './shutdown.js';
+import { endAtOnce, quit } from './shutdown.js';
 import { upgrade } from './upgrade.js';
 
 const ACTIONS: Readonly<Record<Verb, string>> = {
@@ -28,7 +28,7 @@ export function act(master: Master, verb: Verb, signal: NodeJS.Signals): void {
   }
   switch (verb) {
     case 'terminate':
-      void terminate(master);
+      void endAtOnce(master);
       break;
     case 'quit':
       void quit(master);

@@ -4,7 +4,7 @@ import { removeListeners } from '../cycle/listeners.js';
 import { type Master, oldMasterLives } from './master.js';
 
 /** Ends at once: clients are cut off. nginx: ngx_terminate. */
-export async function terminate(master: Master): Promise<void> {
+export async function endAtOnce(master: Master): Promise<void> {
   const first = master.ending === undefined;
   master.ending = 'terminate';
   master.canary?.abandon('the server ends');

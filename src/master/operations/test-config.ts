@@ -8,7 +8,7 @@ import { touchPidFile } from '../processes/pid-file.js';
  * Tests the configuration as `-t` and `-T` do, opening what a start would open; returns the exit code. No process is started, and a busy
  * address is no error. nginx: ngx_test_config.
  */
-export async function testConfig(context: Context): Promise<number> {
+export async function runConfigTest(context: Context): Promise<number> {
   const { commandLine, options, log } = context;
   const testing: Context = { ...context, options: { ...options, testing: true } };
   const configuration = await loadReported(testing, undefined, () => {

@@ -1,3 +1,4 @@
+import { hexDigit } from '../text/hex-digit.js';
 import { formatIpv6 } from './format-ipv6.js';
 
 /**
@@ -158,12 +159,4 @@ function parseIpv6(text: string): Address | undefined {
 
 function word(groups: readonly number[], at: number): number {
   return groups[at]! * 65536 + groups[at + 1]!;
-}
-
-function hexDigit(c: number): number {
-  if (c >= 0x30 && c <= 0x39) {
-    return c - 0x30;
-  }
-  const lower = c | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }

@@ -1,3 +1,4 @@
+import { nativeText } from '../text/native-text.js';
 import type { Snapshot } from './configuration.js';
 import { redactConfiguration } from './redact.js';
 
@@ -24,4 +25,4 @@ export function shownTexts({ globals, files }: Pick<Snapshot, 'globals' | 'files
 }
 
 /** A text whose characters are bytes, as it is meant. */
-export const meant = <T extends string | null>(text: T): T => (text === null ? text : (Buffer.from(text, 'latin1').toString() as T));
+export const meant = <T extends string | null>(text: T): T => (text === null ? text : (nativeText(text) as T));

@@ -19,6 +19,14 @@ export const flag = <K extends string, R extends Subject>(key: K): Set<{ [P in K
   return (conf, node, ctx) => store(conf, key, node.args[0]!.toLowerCase() === 'on', ctx);
 };
 
+/** Reads `on` or `off` of a line, in whatever case, with nginx's message for other words. */
+export function onOff<R extends Subject>(name: string, value: string, ctx: ConfigContext<R>): boolean {
+  const word = value.toLowerCase();
+  return (
+    word === 'on' || (word !== 'off' && ctx.fail(`invalid value "${value}" in "${name}" directive, it must be "on" or "off"`, { arg: 0 }))
+  );
+}
+
 /** A whole number, perhaps bounded. nginx: ngx_conf_set_num_slot, ngx_conf_check_num_bounds. */
 export const int = <K extends string, R extends Subject>(
   key: K,

@@ -1,3 +1,5 @@
+import { byteText, nativeText } from '../text/native-text.js';
+
 /** At most this many bytes of a line are shown, with at most `before` of them left of the caret. */
 const width = 120;
 const before = 60;
@@ -70,12 +72,12 @@ function printable(bytes: string): string {
 }
 
 function decoded(bytes: string): string {
-  const text = Buffer.from(bytes, 'latin1').toString('utf8');
+  const text = nativeText(bytes);
   return text.includes('\ufffd') ? bytes.replace(/./gs, (ch) => `\\x${ch.charCodeAt(0).toString(16)}`) : text;
 }
 
 function toLatin1(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
+  return byteText(text);
 }
 
 /** Terminal columns, taking every character for one. */

@@ -1,3 +1,5 @@
+import { byteText } from '../text/native-text.js';
+
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 const NOT_JSON = /[^ !#-[\]-\x7f]/;
 const NOT_ASCII = /[^\x00-\x7f]/;
@@ -77,7 +79,7 @@ export function utf8Only(json: string): string {
 function validSequence(found: string): string {
   const code = found.charCodeAt(0);
   if (code > 0xff) {
-    return Buffer.from(found, 'utf8').toString('latin1');
+    return byteText(found);
   }
   return found.length > 1 ? found : `\\u00${hex(code)}`;
 }

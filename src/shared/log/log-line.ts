@@ -1,3 +1,4 @@
+import { byteText } from '../text/native-text.js';
 import { nowLocal } from '../time/time-format.js';
 import { utf8Only } from './escape.js';
 import { DEBUG, type Level, levelNames } from './level.js';
@@ -42,7 +43,7 @@ function safeText(text: string): string {
 
 function escapeUnsafe(found: string): string {
   const code = found.charCodeAt(0);
-  return code > 0x7f ? Buffer.from(found, 'utf8').toString('latin1') : `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`;
+  return code > 0x7f ? byteText(found) : `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 /** A line's context as nginx appends it to the message. nginx: ngx_http_log_error, ngx_http_log_error_handler. */

@@ -70,7 +70,7 @@ export function peerAddress(native: Native, fd: number): SocketAddress {
 }
 
 /** Where this end of a connection is. */
-export function localAddress(native: Native, fd: number): SocketAddress {
+export function nameOfSocket(native: Native, fd: number): SocketAddress {
   const { address, port } = readAddress(native.localAddress(fd, room));
   if (address === undefined) {
     return {};

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** The numeric id of a user, by name; undefined when there is none. nginx: getpwnam. */
-export function userId(name: string): number | undefined {
+export function idOfUser(name: string): number | undefined {
   return idOf('passwd', name);
 }
 

@@ -12,7 +12,8 @@ export interface LocalTimes {
   readonly syslog: string;
 }
 
-const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
+/** A number of at most two digits in two. */
+export const twoDigits = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
 
 /**
  * Renders the moment `ms` (milliseconds since 1970) with the zone offset in force at that moment, so that lines on both sides of a change
@@ -22,13 +23,13 @@ export function localTimes(ms: number): LocalTimes {
   const at = new Date(ms);
   const offset = -at.getTimezoneOffset();
   const sign = offset < 0 ? '-' : '+';
-  const zoneHours = two(Math.trunc(Math.abs(offset) / 60));
-  const zoneMinutes = two(Math.abs(offset) % 60);
+  const zoneHours = twoDigits(Math.trunc(Math.abs(offset) / 60));
+  const zoneMinutes = twoDigits(Math.abs(offset) % 60);
   const year = `${at.getFullYear()}`.padStart(4, '0');
-  const month = two(at.getMonth() + 1);
+  const month = twoDigits(at.getMonth() + 1);
   const monthName = MONTHS[at.getMonth()];
-  const day = two(at.getDate());
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  const day = twoDigits(at.getDate());
+  const clock = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}:${twoDigits(at.getSeconds())}`;
   return {
     errorLog: `${year}/${month}/${day} ${clock}`,
     common: `${day}/${monthName}/${year}:${clock} ${sign}${zoneHours}${zoneMinutes}`,

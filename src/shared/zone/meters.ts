@@ -4,7 +4,7 @@ import { CODES_END, type Codes, decodeCodes, encodeCodes, encodeCounted } from '
 import type { MeterKind } from './meter-kinds.js';
 import { monotonicMs } from './monotonic.js';
 import { CHANGE_TRIES, nowPatiently } from './patience.js';
-import { bytesOf, floatsOf } from './row-bytes.js';
+import { floatsOf, rowBytes } from './row-bytes.js';
 
 /** A worker's meters of one kind; what would be more is counted under one name for all. */
 const MAX_OF_KIND = 2048;
@@ -179,7 +179,7 @@ export class Meters {
     const waiting = anew ? [...this.#known.values()].flatMap((known) => [...known.values()]) : this.#waiting.slice(0, this.#writes);
     const now = monotonicMs();
     for (const { kind, name, values, codesSeen } of waiting) {
-      this.#write.run(kind.id, name, this.#worker, now, bytesOf(values), codesSeen);
+      this.#write.run(kind.id, name, this.#worker, now, rowBytes(values), codesSeen);
     }
   }
 
@@ -222,7 +222,7 @@ export class Meters {
     const ended = collect(kind, this.#readOne.all(kind.id, name, ENDED)).get(name) ?? emptyReading(kind, name);
     change(ended);
     const codes = kind.codes ? encodeCodes(ended.codes) : null;
-    this.#write.run(kind.id, name, ENDED, monotonicMs(), bytesOf(ended.values), codes);
+    this.#write.run(kind.id, name, ENDED, monotonicMs(), rowBytes(ended.values), codes);
   }
 }
 
@@ -274,7 +274,7 @@ export function releaseMeters(sql: Sql, worker: number, kinds: readonly MeterKin
         sum.values[i] = 0;
       }
     }
-    write.run(id, name, ENDED, at, bytesOf(sum.values), kind.codes ? encodeCodes(sum.codes) : null);
+    write.run(id, name, ENDED, at, rowBytes(sum.values), kind.codes ? encodeCodes(sum.codes) : null);
   }
   sql.prepare('DELETE FROM meters WHERE worker = ?').run(worker);
   sql

@@ -17,7 +17,7 @@ export function countsOf(bytes: unknown): Uint32Array {
 }
 
 /** Numbers as rows have them. */
-export const bytesOf = (numbers: Float64Array | Uint32Array): Uint8Array =>
+export const rowBytes = (numbers: Float64Array | Uint32Array): Uint8Array =>
   new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 
 /** Whether a row has numbers and nothing else; one of a single column is the number itself. */

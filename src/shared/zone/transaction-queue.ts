@@ -1,3 +1,4 @@
+import { throwLater } from '../system/throw-later.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../time/end-of-tick.js';
 import { setTimer } from '../time/timer.js';
 import type { ZoneJob, ZoneScope } from './kind.js';
@@ -209,7 +210,7 @@ export class TransactionScope implements ZoneScope {
         jobs[i]!.after();
       } catch (error) {
         // One request's error must not keep the others of its tick from going on.
-        setImmediate(rethrow, error);
+        throwLater(error);
       }
     }
     jobs.length = 0;
@@ -279,8 +280,4 @@ function allIdle(jobs: readonly ZoneJob[]): boolean {
     }
   }
   return true;
-}
-
-function rethrow(error: unknown): void {
-  throw error;
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../shared/text/counted.js';
 import { type CaseResult, passed } from './case-runner.js';
 
 const place = ({ file, case: { pos } }: CaseResult): string => `${file}:${pos.line}`;
@@ -17,14 +18,12 @@ function reasons({ file, failures, error }: CaseResult): string[] {
   });
 }
 
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-
 /** For a person: what failed and why, and how many passed. */
 export function textReport(results: readonly CaseResult[], milliseconds: number): string {
   const failed = results.filter((result) => !passed(result));
   const parts = failed.map((result) => `not ok  ${result.case.name}  ${place(result)}\n${indented(reasons(result))}\n`);
   const verdict = failed.length === 0 ? 'passed' : `passed, ${failed.length} failed`;
-  return `${parts.join('')}${count(results.length - failed.length, 'case')} ${verdict} in ${Math.round(milliseconds)} ms\n`;
+  return `${parts.join('')}${counted(results.length - failed.length, 'case')} ${verdict} in ${Math.round(milliseconds)} ms\n`;
 }
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `        ${line}\n`).join('');

@@ -1,4 +1,4 @@
-import { contextOf, ENTRIES } from './contexts.js';
+import { contextIn, ENTRIES } from './contexts.js';
 import { keywordsOf, type Reference } from './reference.js';
 import { type EditorCursor, nameOf } from './statements.js';
 import type { SymbolKind } from './symbols.js';
@@ -30,7 +30,7 @@ export function completionsAt(text: string, at: number, cursor: EditorCursor, to
   if (cursor.inComment) {
     return [];
   }
-  const context = contextOf(cursor.block, top);
+  const context = contextIn(cursor.block, top);
   if (cursor.index === 0) {
     return context === ENTRIES ? [] : directives(context, cursor.word?.start ?? at, known);
   }

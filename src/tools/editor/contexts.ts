@@ -33,7 +33,7 @@ export function contextInside(outer: number, name: string): number {
 }
 
 /** The context inside a block of a file, whose top is in the context `top`. */
-export function contextOf(block: Statement | undefined, top: number): number {
+export function contextIn(block: Statement | undefined, top: number): number {
   return path(block).reduce((context, outer) => contextInside(context, nameOf(outer)), top);
 }
 

@@ -6,7 +6,7 @@ import { language } from '../../worker/language.js';
 import { modules } from '../../worker/modules/index.js';
 import { formatConfig } from '../format/format.js';
 import { type Completion, completionsAt } from './completion.js';
-import { contextOf, guessedContext } from './contexts.js';
+import { contextIn, guessedContext } from './contexts.js';
 import { type OutlineItem, outlineOf } from './outline.js';
 import { type Problem, problemsOf, syntaxProblems } from './problems.js';
 import type { Reference } from './reference.js';
@@ -75,7 +75,7 @@ export class Editor {
     }
     const known = this.#reference.directives[nameOf(cursor.statement)];
     const { start, text: word } = cursor.word;
-    const context = contextOf(cursor.block, this.#contextOfTop(file, text, whole));
+    const context = contextIn(cursor.block, this.#contextOfTop(file, text, whole));
     if (cursor.index > 0 || known === undefined || context === 0) {
       return undefined;
     }

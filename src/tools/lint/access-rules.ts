@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { everything, type LintedDirective, own } from './tree.js';
+import { everything, type LintedDirective, ownDirectives } from './tree.js';
 
 /** Access rules are tried in order, and `all` ends them. */
 export const deadAccessRule: Rule = {
@@ -92,7 +92,7 @@ export const returnBeforeAccess: Rule = {
 
 /** The `return` that nothing in its block keeps from answering; undefined where there is none. */
 function answersAlways(block: LintedDirective): LintedDirective | undefined {
-  const ending = own(block, 'return')[0];
+  const ending = ownDirectives(block, 'return')[0];
   const before = block.inside.slice(0, ending === undefined ? 0 : block.inside.indexOf(ending));
   return before.some(({ name }) => name === 'break' || name === 'rewrite') ? undefined : ending;
 }

@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { around, everything, type LintedDirective, own } from './tree.js';
+import { around, everything, type LintedDirective, ownDirectives } from './tree.js';
 
 /** Lists that a block inherits only when it has none of its own. */
 const LISTS = ['add_header', 'proxy_set_header', 'grpc_set_header', 'fastcgi_param', 'uwsgi_param', 'scgi_param'] as const;
@@ -11,7 +11,7 @@ export const lostHeaders: Rule = {
   *check(top) {
     for (const block of everything(top)) {
       for (const list of block.node.block === undefined ? [] : LISTS) {
-        const mine = own(block, list);
+        const mine = ownDirectives(block, list);
         const outer = mine.length === 0 || merges(block, list) ? undefined : inherited(block, list);
         const kept = new Set(mine.map(({ args }) => args[0]?.toLowerCase()));
         const lost = (outer ?? []).filter(({ args }) => !kept.has(args[0]?.toLowerCase()));
@@ -33,7 +33,7 @@ export const lostHeaders: Rule = {
 
 function inherited(block: LintedDirective, list: string): readonly LintedDirective[] | undefined {
   for (const level of around(block)) {
-    const found = own(level, list);
+    const found = ownDirectives(level, list);
     if (found.length > 0) {
       return found;
     }
@@ -46,7 +46,7 @@ function merges(block: LintedDirective, list: string): boolean {
   if (list !== 'add_header') {
     return false;
   }
-  const setting = [block, ...around(block)].flatMap((level) => own(level, 'add_header_inherit'))[0];
+  const setting = [block, ...around(block)].flatMap((level) => ownDirectives(level, 'add_header_inherit'))[0];
   return setting?.args[0] === 'merge' || setting?.args[0] === 'off';
 }
 
@@ -56,8 +56,8 @@ export const twoCacheControls: Rule = {
   about: '`expires` beside `add_header Cache-Control` with a max-age, so that a response has two that contradict each other',
   *check(top) {
     for (const block of everything(top)) {
-      const header = own(block, 'add_header').find(({ args }) => args[0]?.toLowerCase() === 'cache-control');
-      const expires = own(block, 'expires').find(({ args }) => args[0] !== 'off');
+      const header = ownDirectives(block, 'add_header').find(({ args }) => args[0]?.toLowerCase() === 'cache-control');
+      const expires = ownDirectives(block, 'expires').find(({ args }) => args[0] !== 'off');
       if (header !== undefined && expires !== undefined && /max-age|no-cache|no-store/i.test(header.args[1] ?? '')) {
         yield {
           at: header,

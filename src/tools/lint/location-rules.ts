@@ -1,5 +1,5 @@
 import type { Found, Rule } from './rule.js';
-import { everything, isPrefix, type LintedDirective, type LocationMatch, locationMatch, own } from './tree.js';
+import { everything, isPrefix, type LintedDirective, type LocationMatch, locationMatch, ownDirectives } from './tree.js';
 
 /** `location /a` with `alias /b/` lets `/a../c` out of the folder; `location /a/` with `alias /b` reads `/bfile`. */
 export const aliasSlash: Rule = {
@@ -8,7 +8,7 @@ export const aliasSlash: Rule = {
   *check(top) {
     for (const location of everything(top)) {
       const match = locationMatch(location);
-      const alias = own(location, 'alias')[0];
+      const alias = ownDirectives(location, 'alias')[0];
       const path = alias?.args[0];
       if (!isPrefix(match) || alias === undefined || path === undefined || /\$\w+\}?$/.test(path)) {
         continue;
@@ -68,16 +68,18 @@ export const evilIf: Rule = {
 
 /** What of a location an `if` that matches puts out of force; undefined when there is nothing. */
 function lostBy(condition: LintedDirective, location: LintedDirective): string | undefined {
-  const files = own(location, 'try_files')[0];
+  const files = ownDirectives(location, 'try_files')[0];
   if (files !== undefined) {
     return `the \`try_files\` on line ${files.node.pos.line}`;
   }
-  const conditions = own(location, 'if');
+  const conditions = ownDirectives(location, 'if');
   const before = conditions
     .slice(0, conditions.indexOf(condition))
     .find(
       (other) =>
-        other.inside.some(({ name }) => !SAFE_IN_IF.has(name)) && own(other, 'return').length === 0 && !excludeEachOther(other, condition),
+        other.inside.some(({ name }) => !SAFE_IN_IF.has(name)) &&
+        ownDirectives(other, 'return').length === 0 &&
+        !excludeEachOther(other, condition),
     );
   return before === undefined ? undefined : `what the \`if\` on line ${before.node.pos.line} sets`;
 }
@@ -150,7 +152,7 @@ export const unreachable: Rule = {
         continue;
       }
       const locations = server.inside.filter(({ name }) => name === 'location');
-      const ending = own(server, 'return')[0];
+      const ending = ownDirectives(server, 'return')[0];
       const first = locations.find((location) => locationMatch(location)?.modifier !== '@');
       if (ending !== undefined && first !== undefined) {
         yield {

@@ -3,10 +3,10 @@ import { parseTime } from '../../shared/config/language/units.js';
 import { resolvePath } from '../../shared/config/paths.js';
 import { fsPath } from '../../shared/files/fs-path.js';
 import type { Rule } from './rule.js';
-import { effective, everything, type LintedDirective, own } from './tree.js';
+import { effective, everything, type LintedDirective, ownDirectives } from './tree.js';
 
 /** The value of a line of a provider's block. */
-const said = (provider: LintedDirective, name: string): string | undefined => own(provider, name)[0]?.args[0];
+const said = (provider: LintedDirective, name: string): string | undefined => ownDirectives(provider, name)[0]?.args[0];
 
 function* providersOf(top: readonly LintedDirective[]): Generator<LintedDirective> {
   for (const directive of everything(top)) {
@@ -60,7 +60,7 @@ export const loginWithoutPkce: Rule = {
   about: '`pkce off` in an `oidc_provider`',
   *check(top) {
     for (const provider of providersOf(top)) {
-      const [pkce] = own(provider, 'pkce');
+      const [pkce] = ownDirectives(provider, 'pkce');
       if (pkce?.args[0]?.toLowerCase() === 'off') {
         const open = said(provider, 'client_secret') === undefined && said(provider, 'private_key_jwt') === undefined;
         yield {
@@ -103,9 +103,9 @@ export const loginWithoutTls: Rule = {
         continue;
       }
       for (const server of serversWith(top, provider.args[0] ?? '')) {
-        const listens = own(server, 'listen');
+        const listens = ownDirectives(server, 'listen');
         const plain = listens.find(({ args }) => !LOCAL_LISTEN.test(args[0] ?? '') && !args.includes('ssl') && !args.includes('quic'));
-        const https = own(server, 'https').some(({ args }) => args[0] !== 'off');
+        const https = ownDirectives(server, 'https').some(({ args }) => args[0] !== 'off');
         if (!https && (plain !== undefined || listens.length === 0)) {
           yield {
             at: plain ?? server,
@@ -122,7 +122,7 @@ export const loginWithoutTls: Rule = {
 const hostOf = (url: string): string => /^https?:\/\/(\[[^\]]*\]|[^/:?]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 
 function hasName(server: LintedDirective, host: string): boolean {
-  const names = own(server, 'server_name').flatMap(({ args }) => args.map((name) => name.toLowerCase()));
+  const names = ownDirectives(server, 'server_name').flatMap(({ args }) => args.map((name) => name.toLowerCase()));
   return (
     names.length === 0 ||
     names.some(
@@ -149,7 +149,7 @@ export const loginOnOtherHost: Rule = {
   about: '`redirect_uri` with a host that no server with this login has: browsers come back where their cookies are not',
   *check(top) {
     for (const provider of providersOf(top)) {
-      const [line] = own(provider, 'redirect_uri');
+      const [line] = ownDirectives(provider, 'redirect_uri');
       const uri = line?.args[0] ?? '/';
       const servers = uri.startsWith('/') ? [] : [...serversWith(top, provider.args[0] ?? '')];
       if (servers.length > 0 && !servers.some((server) => hasName(server, hostOf(uri)))) {
@@ -197,7 +197,7 @@ export const longLogin: Rule = {
   about: '`session_timeout` of more than 30 days: who was removed at the provider stays logged in here',
   *check(top) {
     for (const provider of providersOf(top)) {
-      const [line] = own(provider, 'session_timeout');
+      const [line] = ownDirectives(provider, 'session_timeout');
       if (line !== undefined && (parseTime(line.args[0] ?? '', 'ms') ?? 0) > MONTH) {
         yield {
           at: line,
@@ -217,7 +217,7 @@ export const loginOfAnyTenant: Rule = {
   *check(top) {
     const looked = [...everything(top)].some(({ args }) => args.some((text) => /\$\{?oidc_claim_tid\b/.test(text)));
     for (const provider of providersOf(top)) {
-      const [issuer] = own(provider, 'issuer');
+      const [issuer] = ownDirectives(provider, 'issuer');
       if (!looked && /\/(?:common|organizations)\/v2\.0$/.test(issuer?.args[0] ?? '')) {
         yield {
           at: issuer!,
@@ -241,7 +241,7 @@ export const shortClientSecret: Rule = {
   *check(top) {
     for (const provider of providersOf(top)) {
       const least = LEAST[said(provider, 'id_token_signed_response_alg') ?? ''] ?? 0;
-      const [secret] = own(provider, 'client_secret');
+      const [secret] = ownDirectives(provider, 'client_secret');
       if (secret !== undefined && (secret.args[0] ?? '').length < least) {
         yield {
           at: secret,

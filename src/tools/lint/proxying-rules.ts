@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { effective, enclosing, everything, isPrefix, type LintedDirective, locationMatch, own } from './tree.js';
+import { effective, enclosing, everything, isPrefix, type LintedDirective, locationMatch, ownDirectives } from './tree.js';
 
 interface ProxyUrl {
   readonly host: string;
@@ -74,7 +74,7 @@ export const openProxy: Rule = {
     for (const pass of everything(top)) {
       const host = pass.name === 'proxy_pass' ? proxyUrl(pass.args[0] ?? '')?.host : undefined;
       const location = enclosing(pass, 'location') ?? pass.parent;
-      if (host === undefined || location === undefined || own(location, 'internal').length > 0) {
+      if (host === undefined || location === undefined || ownDirectives(location, 'internal').length > 0) {
         continue;
       }
       const chosen = /\$\{?(arg_\w+|http_\w+|cookie_\w+|query_string|args)\b/.exec(host)?.[1] ?? capturedHost(host, location);

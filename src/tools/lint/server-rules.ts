@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { effective, everything, type LintedDirective, own } from './tree.js';
+import { effective, everything, type LintedDirective, ownDirectives } from './tree.js';
 
 const servers = (top: readonly LintedDirective[]): LintedDirective[] =>
   [...everything(top)].filter(({ name, parent }) => name === 'server' && parent?.name === 'http');
@@ -13,7 +13,7 @@ export const noDefaultServer: Rule = {
   *check(top) {
     const byAddress = new Map<string, { readonly listen: LintedDirective | undefined; readonly server: LintedDirective }[]>();
     for (const server of servers(top)) {
-      const listens = own(server, 'listen');
+      const listens = ownDirectives(server, 'listen');
       for (const listen of listens.length === 0 ? [undefined] : listens) {
         const address = endpoint(listen?.args[0] ?? '80');
         byAddress.set(address, [...(byAddress.get(address) ?? []), { listen, server }]);
@@ -21,7 +21,7 @@ export const noDefaultServer: Rule = {
     }
     for (const [address, uses] of byAddress) {
       const first = uses[0]!;
-      const names = own(first.server, 'server_name').flatMap(({ args }) => args);
+      const names = ownDirectives(first.server, 'server_name').flatMap(({ args }) => args);
       const chosen = uses.some(({ listen }) => listen?.args.some((arg) => arg === 'default_server' || arg === 'default'));
       const catches = names.length === 0 || names.some((name) => name === '_' || name === '' || name === 'localhost');
       if (uses.length > 1 && !chosen && !catches && uses.some(({ server }) => server !== first.server)) {
@@ -40,7 +40,7 @@ export const oddServerName: Rule = {
   name: 'odd-server-name',
   about: 'a server_name with a scheme, a port or a path, which never matches',
   *check(top) {
-    for (const directive of servers(top).flatMap((server) => own(server, 'server_name'))) {
+    for (const directive of servers(top).flatMap((server) => ownDirectives(server, 'server_name'))) {
       for (const [arg, name] of directive.args.entries()) {
         if (!name.startsWith('~') && !name.includes('$') && /[/:,]/.test(name) && !/^\[.*\]$/.test(name)) {
           yield {
@@ -61,11 +61,13 @@ export const plainHttps: Rule = {
   about: 'a server on port 443 that has a certificate and does not speak TLS',
   *check(top) {
     for (const server of servers(top)) {
-      for (const listen of own(server, 'listen')) {
+      for (const listen of ownDirectives(server, 'listen')) {
         const secure =
-          listen.args.some((arg) => arg === 'ssl' || arg === 'quic') || own(server, 'ssl').some(({ args }) => args[0] === 'on');
+          listen.args.some((arg) => arg === 'ssl' || arg === 'quic') || ownDirectives(server, 'ssl').some(({ args }) => args[0] === 'on');
         const here = listen.args[0] ?? '';
-        const shared = servers(top).some((other) => own(other, 'listen').some(({ args }) => args[0] === here && args.includes('ssl')));
+        const shared = servers(top).some((other) =>
+          ownDirectives(other, 'listen').some(({ args }) => args[0] === here && args.includes('ssl')),
+        );
         if (/(?:^|:)443$/.test(here) && !secure && !shared && effective(server, 'ssl_certificate').length > 0) {
           yield {
             at: listen,

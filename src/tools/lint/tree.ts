@@ -69,7 +69,7 @@ export function enclosing(directive: LintedDirective, name: string): LintedDirec
 /** The directives of one name that hold in a block: its own, or those of the nearest block around it that has some. */
 export function effective(block: LintedDirective, name: string): readonly LintedDirective[] {
   for (let level: LintedDirective | undefined = block; level !== undefined; level = level.parent) {
-    const found = own(level, name);
+    const found = ownDirectives(level, name);
     if (found.length > 0) {
       return found;
     }
@@ -78,7 +78,7 @@ export function effective(block: LintedDirective, name: string): readonly Linted
 }
 
 /** A block's own directives of one name. */
-export const own = (block: LintedDirective, name: string): readonly LintedDirective[] =>
+export const ownDirectives = (block: LintedDirective, name: string): readonly LintedDirective[] =>
   block.inside.filter((directive) => directive.name === name);
 
 /** How a location chooses: its modifier (empty for a prefix) and its pattern. */

@@ -6,7 +6,7 @@ export type LogFilter = (read: ReadField) => boolean;
 const CONDITION = /^([A-Za-z_]\w*)(!=|!~|>=|<=|=|~|>|<)(.*)$/s;
 
 /** Reads a condition such as `status>=500`, `host=example.com` or `path~^/api`; undefined when the word is none. Throws on bad patterns. */
-export function parseCondition(word: string): LogFilter | undefined {
+export function parseLogFilter(word: string): LogFilter | undefined {
   const match = CONDITION.exec(word);
   if (match === null) {
     return undefined;

@@ -1,4 +1,5 @@
 import type { FormatPart } from '../../shared/log/format.js';
+import { byteText } from '../../shared/text/native-text.js';
 
 /** Reads the fields of a line; undefined: the line has another form. */
 export type LineReader = (line: string) => ReadField | undefined;
@@ -83,7 +84,7 @@ export const jsonReader: LineReader = (line) => {
 };
 
 /** Characters that the line has as `\\uXXXX`, as the bytes of which all other text is made. */
-const inBytes = (text: string): string => text.replace(/[^\0-\xff]+/g, (found) => Buffer.from(found).toString('latin1'));
+const inBytes = (text: string): string => text.replace(/[^\0-\xff]+/g, (found) => byteText(found));
 
 /** What people ask for, by the variables that may have it: the first one that the line has counts. */
 const MEANINGS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,3 +1,4 @@
+import { ownText } from '../../shared/text/own-text.js';
 import { BUCKETS, bucketOf, quantile } from '../../shared/zone/histogram.js';
 import { fieldOf, type ReadField } from './log-line.js';
 
@@ -99,9 +100,6 @@ export class LogSummary {
     return lines;
   }
 }
-
-/** A copy: a piece of a text keeps the whole text in memory. */
-const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function increase(counts: Map<string, number>, name: string): void {
   const given = counts.size < MOST_NAMES || counts.has(name) ? name : OTHERS;

@@ -1,3 +1,4 @@
+import { counted } from '../../shared/text/counted.js';
 import type { DirectiveVerdict, Survey, SurveyLine } from './survey.js';
 
 const HEADINGS: readonly (readonly [DirectiveVerdict, string])[] = [
@@ -13,7 +14,7 @@ export function reportText(entry: string, survey: Survey): string {
   const { files, lines, findings } = survey;
   const of = (verdict: DirectiveVerdict): SurveyLine[] => lines.filter((line) => line.verdict === verdict);
   const uses = (some: readonly SurveyLine[]): number => some.reduce((sum, { places }) => sum + places.length, 0);
-  let text = `${entry}: ${count(files.length, 'file')}, ${count(uses(lines), 'directive')}\n\n`;
+  let text = `${entry}: ${counted(files.length, 'file')}, ${counted(uses(lines), 'directive')}\n\n`;
   for (const verdict of ['same', 'differs', 'no effect', 'missing', 'unknown'] as const) {
     text += `${verdict.padEnd(10)}${String(uses(of(verdict))).padStart(6)}\n`;
   }
@@ -48,5 +49,3 @@ function conclusion(survey: Survey): string {
   }
   return 'This configuration is accepted as it stands, and works as it does with nginx.';
 }
-
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

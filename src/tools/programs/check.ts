@@ -1,6 +1,6 @@
 import { ServeError } from '../subcommands/serve-text.js';
 import { type ConfigurationOptions, checkOptions } from './options.js';
-import { makePlace } from './place.js';
+import { makeProgramPlace } from './place.js';
 import { runProgram } from './program.js';
 
 /** The port of a configuration that is made to be looked at. */
@@ -25,7 +25,7 @@ export interface ConfigResult {
 /** Tests a configuration as `sluice -t` does. Rejects with {@link ServeError} for options that make no sense. */
 export async function testConfig(options: ConfigurationOptions): Promise<ConfigResult> {
   checkOptions('testConfig', options, false);
-  const place = makePlace(options, SOME_PORT);
+  const place = makeProgramPlace(options, SOME_PORT);
   try {
     const { code, errors } = await runProgram([...place.args, '-e', '/dev/null', '-t']);
     return { ok: code === 0, findings: errors.split('\n').flatMap((line) => findingOf(line, place.file)) };
@@ -90,7 +90,7 @@ export async function explain(request: string | ExplainedRequest, options: Confi
     throw new ServeError('explain takes a URL, a path, or an object with such a "url"');
   }
   const { url, method, headers = {}, body, address, backend } = asked;
-  const place = makePlace(options, SOME_PORT);
+  const place = makeProgramPlace(options, SOME_PORT);
   try {
     const given = (name: string, value: unknown): string[] => (value === undefined ? [] : [`--${name}=${String(value)}`]);
     const { code, output, errors } = await runProgram([

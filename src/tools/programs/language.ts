@@ -1,6 +1,6 @@
 import type { Node, Pos } from '../../shared/config/language/ast.js';
 import { parseConfig } from '../../shared/config/language/parser.js';
-import { byteText } from '../../shared/text/native-text.js';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import { formatConfig } from '../format/format.js';
 
 /** One directive of a configuration. */
@@ -28,7 +28,7 @@ export class ParseError extends Error {
   }
 }
 
-const text = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
+const text = (bytes: string): string => nativeText(bytes);
 
 /** Reads the text of a configuration; `include` is a directive as any other. Throws {@link ParseError}. */
 export function parse(configuration: string): ProgramDirective[] {

@@ -19,7 +19,7 @@ export interface ProgramPlace {
 }
 
 /** Puts the configuration that options describe into a file, unless they name one. @throws ServeError */
-export function makePlace(options: ServerOptions, port: number): ProgramPlace {
+export function makeProgramPlace(options: ServerOptions, port: number): ProgramPlace {
   const { configFile, prefix } = options;
   if (configFile !== undefined) {
     const path = resolve(configFile);
@@ -33,7 +33,7 @@ export function makePlace(options: ServerOptions, port: number): ProgramPlace {
       remove() {},
     };
   }
-  const text = textOf(options, port);
+  const text = configurationText(options, port);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'));
   // Workers of a server that root starts become nobody, and keep bodies of requests here.
   chmodSync(folder, 0o711);
@@ -50,7 +50,7 @@ export function makePlace(options: ServerOptions, port: number): ProgramPlace {
 }
 
 /** The text of a configuration, a character for a byte. @throws ServeError */
-export function textOf(options: ServerOptions, port: number): string {
+export function configurationText(options: ServerOptions, port: number): string {
   const { directory, proxy, spa = false, log = false } = options;
   const place = { host: byteText(options.host ?? '127.0.0.1'), port, log, types: shippedTypes() };
   if (directory !== undefined) {

@@ -4,7 +4,7 @@ import { replaceStateFile } from '../../shared/files/state-file.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { ServeError } from '../subcommands/serve-text.js';
 import { checkOptions, type ServerOptions } from './options.js';
-import { makePlace, type ProgramPlace, textOf } from './place.js';
+import { configurationText, makeProgramPlace, type ProgramPlace } from './place.js';
 import { program, runProgram } from './program.js';
 
 /** So often another port is chosen when somebody else has taken the one that was free. */
@@ -44,7 +44,7 @@ export async function serve(options: ServerOptions): Promise<SluiceServer> {
   for (let tries = 1; ; tries++) {
     const any = options.port === 0 || (own && options.port === undefined);
     const port = any ? await freePort(options.host) : options.port;
-    const place = makePlace(options, port ?? 0);
+    const place = makeProgramPlace(options, port ?? 0);
     try {
       return await start(options, place, own ? undefined : port);
     } catch (error) {
@@ -151,7 +151,7 @@ class RunningServer implements SluiceServer {
     }
     const { host, log } = this.#options;
     const kept = change.config === undefined ? { ...(host === undefined ? {} : { host }), ...(log === undefined ? {} : { log }) } : {};
-    const text = textOf({ ...kept, ...change }, Number(new URL(this.url).port || 80));
+    const text = configurationText({ ...kept, ...change }, Number(new URL(this.url).port || 80));
     replaceStateFile(file, Buffer.from(text, 'latin1'), { mode: 0o644 });
     this.#options = { ...kept, ...change };
   }

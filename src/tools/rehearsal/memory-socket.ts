@@ -1,8 +1,8 @@
 import type { SocketAddress, SocketOwner } from '../../shared/net/socket.js';
-import { RehearsalSocket } from './rehearsal-socket.js';
+import { UnboundSocket } from '../../worker/net/unbound-socket.js';
 
 /** A client's connection that leads nowhere: what is sent on it is kept. */
-export class MemorySocket extends RehearsalSocket {
+export class MemorySocket extends UnboundSocket {
   readonly #remote: SocketAddress;
   readonly #local: SocketAddress;
   readonly #sent: Buffer[] = [];

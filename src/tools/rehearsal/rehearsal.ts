@@ -34,6 +34,7 @@ import { endFailedWork } from '../../worker/task/at-work.js';
 import type { ClientTask } from '../../worker/task/client-task.js';
 import { upstreamOf } from '../../worker/upstream/exchange/upstream-request.js';
 import { CapturedLog, type ErrorLine, NoLogFiles } from './captured-logs.js';
+import { headerValue } from './field-values.js';
 import { MemorySocket } from './memory-socket.js';
 import { type RehearsedResponse, readResponse } from './read-response.js';
 import { type StubBackend, StubNetwork } from './stub-backend.js';
@@ -394,13 +395,12 @@ function busy(): boolean {
 function requestBytes(request: RehearsalRequest, port: number, tls: boolean): { bytes: Buffer; name: string | undefined } {
   const { method = 'GET', target, version = '1.1', headers = [] } = request;
   const body = Buffer.from((request.body ?? '') as string, 'latin1');
-  const given = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
   const fields = [...headers];
-  if (given('host') === undefined && version === '1.1') {
+  if (headerValue(headers, 'host') === undefined && version === '1.1') {
     const usual = port === (tls ? 443 : 80) || port === 0;
     fields.unshift(['Host', `localhost${usual ? '' : `:${port}`}`]);
   }
-  if (body.length > 0 && given('content-length') === undefined && given('transfer-encoding') === undefined) {
+  if (body.length > 0 && headerValue(headers, 'content-length') === undefined && headerValue(headers, 'transfer-encoding') === undefined) {
     fields.push(['Content-Length', `${body.length}`]);
   }
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');

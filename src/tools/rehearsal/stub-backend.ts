@@ -1,6 +1,6 @@
 import type { BackendTarget, Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import type { NetworkStandIn } from '../../worker/net/engine/network.js';
-import { RehearsalSocket } from './rehearsal-socket.js';
+import { UnboundSocket } from '../../worker/net/unbound-socket.js';
 import type { BackendRequest, StubChannel, StubReader } from './stub-channel.js';
 import { fastcgiStub } from './stub-fastcgi.js';
 import { http1Stub } from './stub-http1.js';
@@ -75,7 +75,7 @@ export class StubNetwork implements NetworkStandIn {
   }
 }
 
-class StubConnection extends RehearsalSocket {
+class StubConnection extends UnboundSocket {
   readonly #owner: SocketOwner;
   readonly #channel: StubChannel;
   #reader: StubReader | undefined = undefined;

@@ -1,3 +1,4 @@
+import { fieldValue } from './field-values.js';
 import type { StubChannel, StubReader } from './stub-channel.js';
 import { cgiAnswer } from './stub-others.js';
 
@@ -32,11 +33,10 @@ export function fastcgiStub(channel: StubChannel): StubReader {
           body.push(content);
         } else if (type === STDIN) {
           const headers = pairs(Buffer.concat(params));
-          const value = (name: string): string => headers.find(([each]) => each === name)?.[1] ?? '';
           const answer = channel.answer({
             protocol: 'fastcgi',
-            method: value('REQUEST_METHOD'),
-            uri: value('REQUEST_URI') || value('SCRIPT_NAME'),
+            method: fieldValue(headers, 'REQUEST_METHOD'),
+            uri: fieldValue(headers, 'REQUEST_URI') || fieldValue(headers, 'SCRIPT_NAME'),
             headers,
             body: Buffer.concat(body),
           });

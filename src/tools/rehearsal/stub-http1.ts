@@ -1,3 +1,4 @@
+import { headerValue } from './field-values.js';
 import type { StubChannel, StubReader } from './stub-channel.js';
 
 /** Reads HTTP/1 requests, and answers them. */
@@ -21,17 +22,18 @@ function read(bytes: Buffer, channel: StubChannel): number {
   }
   const [line = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
   const headers = lines.map(splitField);
-  const value = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
   const bodyStart = headEnd + 4;
   const body =
-    value('transfer-encoding') === undefined ? fixed(bytes, bodyStart, Number(value('content-length') ?? 0)) : chunked(bytes, bodyStart);
+    headerValue(headers, 'transfer-encoding') === undefined
+      ? fixed(bytes, bodyStart, Number(headerValue(headers, 'content-length') ?? 0))
+      : chunked(bytes, bodyStart);
   if (body === undefined) {
     return 0;
   }
   const [method = '', uri = '', version = ''] = line.split(' ');
   const answer = channel.answer({ protocol: 'http', method, uri, headers, body: body.bytes });
   if (answer !== undefined) {
-    const keeps = version === 'HTTP/1.1' && value('connection') !== 'close';
+    const keeps = version === 'HTTP/1.1' && headerValue(headers, 'connection') !== 'close';
     const bodiless = method === 'HEAD' || answer.status === 204 || answer.status === 304 || answer.status < 200;
     const framed = bodiless || answer.headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name));
     let head = `HTTP/1.1 ${answer.status} ${answer.status === 200 ? 'OK' : 'Stub'}\r\n`;

@@ -1,5 +1,6 @@
 import { HpackDecoder } from '../../worker/http/http2-frames/hpack/decoder.js';
 import { DEFAULT_FRAME, FLAG, FRAME, FRAME_HEAD, PREFACE } from '../../worker/http/http2-frames/protocol.js';
+import { fieldValue } from './field-values.js';
 import type { StubChannel, StubReader } from './stub-channel.js';
 
 interface Stream {
@@ -74,18 +75,17 @@ export function http2Stub(channel: StubChannel): StubReader {
 }
 
 function answer(channel: StubChannel, id: number, { headers, body }: Stream): void {
-  const value = (name: string): string => headers.find(([each]) => each === name)?.[1] ?? '';
   const given = channel.answer({
     protocol: 'http2',
-    method: value(':method'),
-    uri: value(':path'),
+    method: fieldValue(headers, ':method'),
+    uri: fieldValue(headers, ':path'),
     headers: headers.filter(([name]) => !name.startsWith(':')),
     body: Buffer.concat(body),
   });
   if (given === undefined) {
     return;
   }
-  const grpc = value('content-type').startsWith('application/grpc');
+  const grpc = fieldValue(headers, 'content-type').startsWith('application/grpc');
   const fields: (readonly [string, string])[] = [[':status', `${given.status}`], ...given.headers];
   const trailers = grpc && given.headers.every(([name]) => name.toLowerCase() !== 'grpc-status') ? [['grpc-status', '0'] as const] : [];
   const empty = given.body.length === 0 && trailers.length === 0;

@@ -1,3 +1,4 @@
+import { fieldValue } from './field-values.js';
 import type { CompleteAnswer, StubChannel, StubReader } from './stub-channel.js';
 
 /** An answer in the form of CGI. `first`: the line that tells the status. */
@@ -21,11 +22,10 @@ function gather(read: (bytes: Buffer) => boolean): StubReader {
 }
 
 function respond(channel: StubChannel, protocol: 'scgi' | 'uwsgi', headers: readonly (readonly [string, string])[], body: Buffer): void {
-  const value = (name: string): string => headers.find(([each]) => each === name)?.[1] ?? '';
   const answer = channel.answer({
     protocol,
-    method: value('REQUEST_METHOD'),
-    uri: value('REQUEST_URI') || value('SCRIPT_NAME'),
+    method: fieldValue(headers, 'REQUEST_METHOD'),
+    uri: fieldValue(headers, 'REQUEST_URI') || fieldValue(headers, 'SCRIPT_NAME'),
     headers,
     body,
   });

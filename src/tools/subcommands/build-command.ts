@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../../master/command-line/exit-codes.js';
+import { counted } from '../../shared/text/counted.js';
 import { nativeText } from '../../shared/text/native-text.js';
 import { makeBundles } from './bundle.js';
 import type { SubcommandValues } from './command.js';
@@ -58,8 +59,7 @@ function checkTypes(values: SubcommandValues, folder: string): number {
   const diagnostics = ts.getPreEmitDiagnostics(program);
   const host = { getCanonicalFileName: (name: string) => name, getCurrentDirectory: () => process.cwd(), getNewLine: () => '\n' };
   process.stdout.write(ts.formatDiagnostics(diagnostics, host));
-  const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-  process.stdout.write(`${many(diagnostics.length, 'error')} in ${many(files.length, 'file')}\n`);
+  process.stdout.write(`${counted(diagnostics.length, 'error')} in ${counted(files.length, 'file')}\n`);
   return diagnostics.length === 0 ? EXIT.OK : EXIT.NO;
 }
 

@@ -7,7 +7,7 @@ import { writeFresh } from '../../shared/files/state-file.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { ServerStart, SubcommandValues } from './command.js';
 import { configuredFiles } from './configured-files.js';
-import { givenGlobals } from './server-options.js';
+import { givenGlobals, givenOptions } from './server-options.js';
 
 /** Milliseconds without another change before the files are looked at: editors write several times. */
 const SETTLED = 100;
@@ -21,8 +21,7 @@ export async function runDevCommand(values: SubcommandValues): Promise<ServerSta
   const folder = mkdtempSync(join(tmpdir(), 'sluice-dev-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const report = `${folder}/report.txt`;
-  const given = (name: string, option: string): string[] => (typeof values[name] === 'string' ? [option, values[name]] : []);
-  const own = [...given('directory', '-p'), ...given('conf', '-c'), '-e', 'stderr'];
+  const own = givenOptions(values);
   const globals = givenGlobals(values);
   const files = new WatchedFiles(() => configuredFiles(values));
   const test = (): Promise<string> => tested([...own, '-q', '-t', '-g', `daemon off;${globals}`]);

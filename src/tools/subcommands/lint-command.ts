@@ -1,6 +1,7 @@
 import { EXIT } from '../../master/command-line/exit-codes.js';
 import { loadOptions } from '../../master/command-line/places.js';
 import { diskSources } from '../../shared/config/sources.js';
+import { counted } from '../../shared/text/counted.js';
 import { byteText } from '../../shared/text/native-text.js';
 import { type LintFinding, lintConfiguration, rules } from '../lint/lint.js';
 import type { SubcommandValues } from './command.js';
@@ -40,6 +41,5 @@ function report(findings: readonly LintFinding[], files: number): string {
   const parts = findings.map(
     ({ rule, file, line, problem, remedy, excerpt }) => `${file}:${line}: ${rule}: ${problem}\n${excerpt}    write: ${remedy}\n\n`,
   );
-  const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-  return `${parts.join('')}${many(findings.length, 'finding')} in ${many(files, 'file')}\n`;
+  return `${parts.join('')}${counted(findings.length, 'finding')} in ${counted(files, 'file')}\n`;
 }

@@ -4,13 +4,14 @@ import { In } from '../../shared/config/context.js';
 import { blockIn, LoadFailure, loadFromDisk } from '../../shared/config/load.js';
 import { resolvePath } from '../../shared/config/paths.js';
 import type { Sources } from '../../shared/config/sources.js';
+import { byteText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { Request } from '../../worker/http/request/request.js';
 import { language } from '../../worker/language.js';
 import { accessLogScope } from '../../worker/modules/access-log/index.js';
 import { COMBINED, type LogFormat } from '../../worker/modules/access-log/settings.js';
 import { directivesOf, everything } from '../lint/tree.js';
-import { type LogFilter, parseCondition } from '../logs/log-filter.js';
+import { type LogFilter, parseLogFilter } from '../logs/log-filter.js';
 import { formatReader, jsonReader, type LineReader } from '../logs/log-line.js';
 import { LogSummary } from '../logs/log-summary.js';
 import { LogTail } from '../logs/log-tail.js';
@@ -25,13 +26,13 @@ const PIECE = 64 * 1024;
 
 /** `sluice logs`: shows, follows or sums up access logs; resolves to the exit code. */
 export async function runLogsCommand(values: SubcommandValues): Promise<number> {
-  const words = ((values['words'] as readonly string[] | undefined) ?? []).map((word) => Buffer.from(word).toString('latin1'));
+  const words = ((values['words'] as readonly string[] | undefined) ?? []).map((word) => byteText(word));
   const filters: LogFilter[] = [];
   const named: string[] = [];
   for (const word of words) {
     let condition: LogFilter | undefined;
     try {
-      condition = parseCondition(word);
+      condition = parseLogFilter(word);
     } catch (error) {
       return failed(`logs: ${(error as Error).message}`);
     }

@@ -20,6 +20,12 @@ export function serverOptions(values: SubcommandValues, signal: 'quit' | undefin
   });
 }
 
+/** The options of the server that a subcommand's `--conf` and `--directory` stand for; messages go to the terminal. */
+export function givenOptions(values: SubcommandValues): string[] {
+  const given = (name: string, option: string): string[] => (typeof values[name] === 'string' ? [option, values[name]] : []);
+  return [...given('directory', '-p'), ...given('conf', '-c'), '-e', 'stderr'];
+}
+
 /** The directives of `--globals` and `--port` for a server that is started, with a space before them. */
 export function givenGlobals({ globals, port }: SubcommandValues): string {
   return (

@@ -4,6 +4,8 @@ import { readRecord, type ServiceRecord } from '../../master/history/record.js';
 import { runningMaster } from '../../master/processes/pid-file.js';
 import { ConfigErrors, type Configuration } from '../../shared/config/configuration.js';
 import { beganAt, processStat } from '../../shared/system/process-stat.js';
+import { counted } from '../../shared/text/counted.js';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { counterZone, type WorkerTotals } from '../../shared/zone/counters.js';
 import { acmeZone, type OrderReport } from '../../worker/acme/acme-zone.js';
@@ -75,7 +77,7 @@ const isInFleet = ({ files }: FoundServer): boolean =>
 function showFleet(master: number, json: boolean): undefined {
   const machines = inZones(master, (folder, uid) => readZone(folder, uid, machinesRef, (zone) => zone.all())) ?? [];
   process.stdout.write(
-    json ? utf8Text(`${JSON.stringify({ machines: machines.map(machineObject) }, undefined, 2)}\n`) : fleetTable(machines),
+    json ? byteText(`${JSON.stringify({ machines: machines.map(machineObject) }, undefined, 2)}\n`) : fleetTable(machines),
     'latin1',
   );
 }
@@ -163,7 +165,7 @@ function plainText({ master, pidFile, children, counters, certificates, service,
   for (const { pid, role, since, engine } of children) {
     const own = counters?.find(({ worker }) => worker === pid);
     lines.push(
-      `  ${pid}  ${role} since ${shown(since)}${engine === undefined ? '' : ` on ${engine}`}${own === undefined ? '' : `: ${connections(own.active)}, ${requests(own.requests)}`}`,
+      `  ${pid}  ${role} since ${shown(since)}${engine === undefined ? '' : ` on ${engine}`}${own === undefined ? '' : `: ${counted(own.active, 'connection')}, ${counted(own.requests, 'request')}`}`,
     );
   }
   if (counters === undefined) {
@@ -171,7 +173,7 @@ function plainText({ master, pidFile, children, counters, certificates, service,
   } else {
     const { active, reading, writing, waiting } = sum(counters);
     lines.push(
-      `${connections(active)}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${requests(sum(counters).requests)} in all`,
+      `${counted(active, 'connection')}: ${reading} reading, ${writing} writing, ${waiting} waiting; ${counted(sum(counters).requests, 'request')} in all`,
     );
   }
   if (broken !== undefined) {
@@ -195,7 +197,7 @@ function jsonText({ master, pidFile, children, counters, certificates, service, 
     running: true,
     pid: master.pid,
     since: master.since.toISOString(),
-    pid_file: Buffer.from(pidFile, 'latin1').toString(),
+    pid_file: nativeText(pidFile),
     processes: children.map(({ pid, role, since, engine }) => ({
       pid,
       role,
@@ -206,9 +208,9 @@ function jsonText({ master, pidFile, children, counters, certificates, service, 
     ...numbers(counters === undefined ? undefined : sum(counters)),
     certificates: certificates.map(reportObject),
     ...(service === undefined ? {} : { configuration: configurationObject(service) }),
-    ...(broken === undefined ? {} : { configuration_error: Buffer.from(broken, 'latin1').toString() }),
+    ...(broken === undefined ? {} : { configuration_error: nativeText(broken) }),
   };
-  return utf8Text(`${JSON.stringify(document, undefined, 2)}\n`);
+  return byteText(`${JSON.stringify(document, undefined, 2)}\n`);
 }
 
 function configurationObject({ serving, rolledBack, since, by, entry, reload }: ServiceRecord): object {
@@ -216,10 +218,6 @@ function configurationObject({ serving, rolledBack, since, by, entry, reload }: 
   return { entry, number: serving, rolled_back: rolledBack, since, by, last_reload: last };
 }
 
-const utf8Text = (text: string): string => Buffer.from(text).toString('latin1');
-
-const connections = (n: number): string => `${n} connection${n === 1 ? '' : 's'}`;
-const requests = (n: number): string => `${n} request${n === 1 ? '' : 's'}`;
 const shown = (date: Date): string => date.toISOString().replace('T', ' ').replace(/\..*/, ' UTC');
 
 /** What all workers together are doing. A worker has no row before its first client. */

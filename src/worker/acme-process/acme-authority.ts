@@ -9,7 +9,7 @@ import { type Authority, NoAccount } from './authority.js';
 import { CaClient, type Directory, type RenewalInfo } from './client.js';
 import { type Means, obtain, pendingName } from './obtain.js';
 import { Pace } from './pace.js';
-import { AcmeProblem, oneLine } from './problem.js';
+import { AcmeProblem, caWords } from './problem.js';
 import { solverOf } from './solver.js';
 
 const ACCOUNT_KEY = 'account.key';
@@ -94,11 +94,11 @@ export class AcmeAuthority implements Authority {
       throw new AcmeProblem(403, 'externalAccountRequired', 'external account key required', undefined);
     }
     if (!issuer.acceptTerms && meta.termsOfService !== undefined) {
-      this.#say(NOTICE, `the terms of service are at ${oneLine(meta.termsOfService)}, "accept_terms_of_service" agrees to them`);
+      this.#say(NOTICE, `the terms of service are at ${caWords(meta.termsOfService)}, "accept_terms_of_service" agrees to them`);
     }
     const account = await client.register();
     if (account.created) {
-      this.#say(INFO, `account "${oneLine(account.url)}" created`);
+      this.#say(INFO, `account "${caWords(account.url)}" created`);
     }
     if (account.url !== this.#state.read(ACCOUNT_URL)) {
       this.#store(ACCOUNT_URL, account.url);

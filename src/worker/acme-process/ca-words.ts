@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { formatAddress, parseAddress } from '../../shared/address/address.js';
 import type { Identifier } from '../acme/identifier.js';
-import { oneLine } from './problem.js';
+import { caWords } from './problem.js';
 
 // What a CA sends goes to programs, into requests and to clients. A CA that is hostile, or was broken into, names what it likes.
 
@@ -15,7 +15,7 @@ const LONGEST_CHAIN = 16;
 /** The token of a challenge. @throws Error for what is none. */
 export function checkToken(token: unknown): string {
   if (typeof token !== 'string' || !TOKEN.test(token)) {
-    throw new Error(`the CA sent an invalid token "${oneLine(token).slice(0, 80)}"`);
+    throw new Error(`the CA sent an invalid token "${caWords(token).slice(0, 80)}"`);
   }
   return token;
 }
@@ -27,7 +27,7 @@ export function orderedIdentifier(ordered: readonly Identifier[], asked: Identif
   const value = plain(asked);
   const found = ordered.find((own) => own.type === asked?.type && plain(own) === value);
   if (found === undefined) {
-    throw new Error(`the CA wants "${oneLine(asked?.value).slice(0, 80)}" validated, which was not ordered`);
+    throw new Error(`the CA wants "${caWords(asked?.value).slice(0, 80)}" validated, which was not ordered`);
   }
   return found;
 }
@@ -51,7 +51,7 @@ export function checkUrl(url: unknown, directory: string): void {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   const secure = parsed?.protocol === 'https:';
   if (!secure && !(parsed?.protocol === 'http:' && new URL(directory).protocol === 'http:')) {
-    throw new Error(`the CA sent an invalid address "${oneLine(url).slice(0, 200)}"`);
+    throw new Error(`the CA sent an invalid address "${caWords(url).slice(0, 200)}"`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AcmeZone, CertificatePair, OrderReport } from '../acme/acme-zone.js';
 import type { Order } from '../acme/settings.js';
-import { renewalId, validityOf } from './check-certificate.js';
+import { certificateSpan, renewalId } from './check-certificate.js';
 import { type FailureKind, pauseAfter, randomMoment, type Span, usualWindow } from './schedule.js';
 
 /** So long (milliseconds) a machine waits at most because of what happened to another one. */
@@ -89,7 +89,7 @@ export class CertificateTask {
   #adopt(pair: CertificatePair): void {
     const { chain } = pair;
     this.#pair = pair;
-    this.#valid = validityOf(chain);
+    this.#valid = certificateSpan(chain);
     this.#renewalId = renewalId(chain);
     this.#renewAt = randomMoment(usualWindow(this.#valid));
     // The CA is asked at once, since it may have reasons of its own.

@@ -34,7 +34,7 @@ function covers(certificate: X509Certificate, { type, value }: Identifier): bool
 }
 
 /** From when to when a certificate is valid. */
-export function validityOf(chain: string): Span {
+export function certificateSpan(chain: string): Span {
   const { validFrom, validTo } = new X509Certificate(chain);
   return { start: Date.parse(validFrom), end: Date.parse(validTo) };
 }

@@ -9,7 +9,7 @@ import type { AcmeIssuer } from '../acme/settings.js';
 import { VERIFY_NUMBERS } from '../tls/verify.js';
 import { SERVER_VERSION } from '../version.js';
 import { checkUrl } from './ca-words.js';
-import { AcmeProblem, oneLine, Unreachable } from './problem.js';
+import { AcmeProblem, caWords, Unreachable } from './problem.js';
 
 /** A CA's directory, as far as it matters here. */
 export interface Directory {
@@ -98,7 +98,7 @@ function load(): typeof AcmeClientPackage {
 }
 
 /** Makes a request for a certificate, in PEM, with the key that it is for. */
-export async function makeRequest(identifiers: readonly Identifier[], commonName: boolean, key: string): Promise<Buffer> {
+export async function makeCertificateRequest(identifiers: readonly Identifier[], commonName: boolean, key: string): Promise<Buffer> {
   const altNames = identifiers.map(({ value }) => value);
   const first = identifiers.find(({ type }) => type === 'dns') ?? identifiers[0]!;
   const [, request] = await load().crypto.createCsr({ altNames, ...(commonName ? { commonName: first.value } : {}) }, key);
@@ -208,7 +208,7 @@ export class CaClient {
       throw new Error('invalid renewal window');
     }
     const askAgain = Math.min(Math.max(retryAfter(headers['retry-after']) ?? 12 * HOUR, MINUTE), 24 * HOUR);
-    return { start, end, explanation: typeof data.explanationURL === 'string' ? oneLine(data.explanationURL) : undefined, askAgain };
+    return { start, end, explanation: typeof data.explanationURL === 'string' ? caWords(data.explanationURL) : undefined, askAgain };
   }
 
   async #request(send: Innards['http']['request'], url: string, method: string, options: object = {}): Promise<Response> {
@@ -251,5 +251,5 @@ function reason(error: NodeJS.ErrnoException, url: string): string {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return `upstream SSL certificate does not match "${hostname}"`;
   }
-  return `${oneLine(error.message || code)} while connecting to ${host}`;
+  return `${caWords(error.message || code)} while connecting to ${host}`;
 }

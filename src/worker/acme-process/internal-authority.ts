@@ -4,7 +4,7 @@ import { generateKey, USUAL_KEY } from '../acme/key-kind.js';
 import { INTERNAL_PAIR, type Order } from '../acme/settings.js';
 import { belongTogether, type StateStore } from '../acme/state-folder.js';
 import type { Authority } from './authority.js';
-import { validityOf } from './check-certificate.js';
+import { certificateSpan } from './check-certificate.js';
 import { issueCertificate, makeRoot } from './issue-certificate.js';
 
 const DAY = 24 * 3600 * 1000;
@@ -46,7 +46,7 @@ export class InternalAuthority implements Authority {
   async #findRoot(): Promise<CertificatePair> {
     const stored = this.#state.readPair(INTERNAL_PAIR);
     // What a root signs must not outlive it.
-    if (stored !== undefined && belongTogether(stored) && validityOf(stored.chain).end > Date.now() + LEAF_LIFE) {
+    if (stored !== undefined && belongTogether(stored) && certificateSpan(stored.chain).end > Date.now() + LEAF_LIFE) {
       return stored;
     }
     const key = await generateKey(USUAL_KEY);

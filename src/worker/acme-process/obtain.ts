@@ -4,9 +4,9 @@ import type { AcmeIssuer, Order } from '../acme/settings.js';
 import type { StateStore } from '../acme/state-folder.js';
 import { certificatesOf, checkToken, orderedIdentifier } from './ca-words.js';
 import { checkCertificate } from './check-certificate.js';
-import { type CaClient, makeRequest, type RemoteOrder } from './client.js';
+import { type CaClient, makeCertificateRequest, type RemoteOrder } from './client.js';
 import type { Pace } from './pace.js';
-import { AcmeProblem, complaint, oneLine } from './problem.js';
+import { AcmeProblem, caWords, complaint } from './problem.js';
 import type { Solve } from './solver.js';
 
 /** What an order is carried out with. */
@@ -70,14 +70,14 @@ async function tryOnce(order: Order, replaces: string | undefined, means: Means)
     at = await settled(at, ['pending'], means);
   }
   if (at.status === 'ready') {
-    at = await client.finalize(at, await makeRequest(order.identifiers, issuer.commonName, key));
+    at = await client.finalize(at, await makeCertificateRequest(order.identifiers, issuer.commonName, key));
   }
   if (at.status === 'processing' || at.status === 'ready') {
     at = await settled(at, ['processing', 'ready'], means);
   }
   if (at.status !== 'valid') {
     state.remove(pendingName(order));
-    throw new Error(complaint(at.error) || `unexpected order status "${oneLine(at.status)}"`);
+    throw new Error(complaint(at.error) || `unexpected order status "${caWords(at.status)}"`);
   }
   const pair = { chain: certificatesOf(await client.certificate(at)), key };
   try {
@@ -193,7 +193,7 @@ async function authorizeOne(url: string, order: Order, key: string, { client, is
     if (result.status !== 'valid') {
       await restore();
       const why = complaint(result.challenges.find(({ type }) => type === challenge.type)?.error);
-      const what = `${why || `authorization status "${oneLine(result.status)}"`} for "${identifier.value}"`;
+      const what = `${why || `authorization status "${caWords(result.status)}"`} for "${identifier.value}"`;
       throw lost ? new AnswerLost(what) : new Error(what);
     }
   } finally {

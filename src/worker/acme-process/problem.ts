@@ -8,8 +8,8 @@ export class AcmeProblem extends Error {
 
   /** `type` is a URN. */
   constructor(status: number, type: string, detail: string, retryAfter: number | undefined) {
-    const short = oneLine(type.replace(PREFIX, ''));
-    super(short === '' ? `unexpected status code ${status} in response` : `${short}: ${oneLine(detail)}`);
+    const short = caWords(type.replace(PREFIX, ''));
+    super(short === '' ? `unexpected status code ${status} in response` : `${short}: ${caWords(detail)}`);
     this.status = status;
     this.type = short;
     this.retryAfter = retryAfter;
@@ -60,7 +60,7 @@ const FINAL = new Set([
 const ELSEWHERE = new Set(['badNonce', 'caa', 'invalidProfile', 'rejectedIdentifier', 'unsupportedIdentifier', 'userActionRequired']);
 
 /** A CA's words, as they may stand in a log: bytes of UTF-8, one a character. */
-export const oneLine = (text: unknown): string =>
+export const caWords = (text: unknown): string =>
   Buffer.from(String(text ?? ''))
     .toString('latin1')
     .replace(/[\x00-\x1f\x7f]+/g, ' ')
@@ -68,5 +68,5 @@ export const oneLine = (text: unknown): string =>
 
 /** What a CA says of an order or a challenge that came to nothing; empty when it says nothing. */
 export function complaint(error: { readonly type?: string; readonly detail?: string } | undefined): string {
-  return error?.type === undefined ? '' : oneLine(`${error.type.replace(PREFIX, '')}: ${error.detail ?? ''}`);
+  return error?.type === undefined ? '' : caWords(`${error.type.replace(PREFIX, '')}: ${error.detail ?? ''}`);
 }

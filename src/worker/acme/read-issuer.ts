@@ -2,9 +2,11 @@ import { ownValue } from '../../shared/collection/own-value.js';
 import { withErrno } from '../../shared/config/errors.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import { defaultStatePath } from '../../shared/config/paths.js';
+import { onOff } from '../../shared/config/slots.js';
+import { nativeText } from '../../shared/text/native-text.js';
 import type { Context } from '../module.js';
 import { objectReader } from '../tls/identity.js';
-import { loadAuthorities, loadKey, named, TlsFileError } from '../tls/pem.js';
+import { loadAuthorities, loadKey, loadNamed, TlsFileError } from '../tls/pem.js';
 import { parseKeyKind, USUAL_KEY } from './key-kind.js';
 import type { AcmeIssuer, ChallengeType } from './settings.js';
 
@@ -114,13 +116,13 @@ function readLine(issuer: Draft, { name, args }: DirectiveNode, ctx: Context): v
       issuer.externalAccount = { kid: first, key: externalKey(second!, ctx) };
       break;
     case 'preferred_chain':
-      issuer.preferredChain = utf8(first);
+      issuer.preferredChain = nativeText(first);
       break;
     case 'profile':
       if (second !== undefined && second !== 'require') {
         invalid();
       }
-      issuer.profile = { name: utf8(first), required: second !== undefined };
+      issuer.profile = { name: nativeText(first), required: second !== undefined };
       break;
     case 'ssl_trusted_certificate':
       issuer.authorities = authorities(first, ctx);
@@ -138,16 +140,6 @@ function readLine(issuer: Draft, { name, args }: DirectiveNode, ctx: Context): v
       issuer.acceptTerms = true;
       break;
   }
-}
-
-const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-
-/** Reads `on` or `off`, with the message that nginx has for other words. */
-function onOff(name: string, value: string, ctx: Context): boolean {
-  const word = value.toLowerCase();
-  return (
-    word === 'on' || (word !== 'off' && ctx.fail(`invalid value "${value}" in "${name}" directive, it must be "on" or "off"`, { arg: 0 }))
-  );
 }
 
 function directoryUrl(text: string): string | undefined {
@@ -202,7 +194,7 @@ function externalKey(text: string, ctx: Context): string {
 function authorities(text: string, ctx: Context): string {
   const path = ctx.path(text, 'conf');
   try {
-    return named('certificate', path, () => loadAuthorities(path, objectReader(ctx.named))).join('\n');
+    return loadNamed('certificate', path, () => loadAuthorities(path, objectReader(ctx.named))).join('\n');
   } catch (error) {
     if (!(error instanceof TlsFileError)) {
       throw error;

@@ -9,7 +9,7 @@ let used = 0;
  * A copy of a few bytes that stay for as long as a connection does. Node cuts small Buffers from 64 KB at a time, most of which are soon
  * forgotten: one that stays has all of those stay. What stays lies together here.
  */
-export function keep(bytes: Uint8Array): Buffer {
+export function keepBytes(bytes: Uint8Array): Buffer {
   const { length } = bytes;
   if (length > MOST) {
     const own = Buffer.alloc(length);

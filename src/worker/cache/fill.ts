@@ -152,14 +152,14 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
     lines: [],
     tags: joinTags(use.tags),
   });
-  keep(use, writer);
+  keepResponse(use, writer);
 }
 
 /**
  * Ends the writing of a response: its file gets its place, and the index hears of it, unless it was purged meanwhile. The lock is given
  * back if it is kept. Returns whether it is.
  */
-export function keep(use: CacheUse, writer: CacheWriter): boolean {
+export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
   const { hash, key, tags, askedAt } = use;
   const disk = use.disk!;
   const purged = disk.purgedSince(key, tags, askedAt);

@@ -21,7 +21,7 @@ import { openBody } from './block-source.js';
 import { type CacheChooser, cacheChooser } from './cache-chooser.js';
 import { countUse } from './count-use.js';
 import type { CacheEntry } from './entry.js';
-import { keep, startFill, storeError } from './fill.js';
+import { keepResponse, startFill, storeError } from './fill.js';
 import { readFreshness } from './freshness.js';
 import type { CacheFamily } from './index-zone.js';
 import { FillJob, RefreshJob } from './lock-jobs.js';
@@ -448,7 +448,7 @@ export class LocationCache implements ResponseCache {
     if (u.r.debugging) {
       u.r.log(DEBUG, `http file cache update: "${use.key}"`);
     }
-    if (keep(use, writer)) {
+    if (keepResponse(use, writer)) {
       use.written = writer.length;
     } else {
       use.unlock();

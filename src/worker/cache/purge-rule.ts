@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '../../shared/address/address.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import { CidrSet, parseCidr } from '../address/cidr.js';
-import { explain } from '../http/request/error-reason.js';
+import { noteReasonText } from '../http/request/error-reason.js';
 import { firstTrue } from '../http/request/predicates.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';
@@ -92,7 +92,7 @@ export function testPurge(r: Request, rule: PurgeRule): PurgeKind {
     return 'method';
   }
   if (r.http.explains) {
-    explain(r, rule.reason);
+    noteReasonText(r, rule.reason);
   }
   return 'forbidden';
 }

@@ -13,7 +13,7 @@ import { purgeFile } from './purge-file.js';
 import type { Purge } from './purge-text.js';
 import { PurgeWork } from './purge-work.js';
 import { hasTag, readTags } from './tags.js';
-import { cacheFiles, readHeader } from './walk.js';
+import { cacheFiles, readEntryHeader } from './walk.js';
 
 const QUIET: Logger = { level: EMERG, log: () => {} };
 
@@ -144,7 +144,7 @@ function* entriesOf(zone: string, def: CacheDef, { key, prefix = '', tag }: Cach
   // The main entry is found at once; its variants have names of their own.
   if (key !== undefined) {
     const path = cacheFilePath(def.path, def.levels, md5Hex(key));
-    const header = readHeader(path);
+    const header = readEntryHeader(path);
     if (header !== undefined && header.key === key && header.vary === '') {
       yield { zone, path, header };
       return;
@@ -154,7 +154,7 @@ function* entriesOf(zone: string, def: CacheDef, { key, prefix = '', tag }: Cach
     if (!isEntryName(name)) {
       continue;
     }
-    const header = readHeader(path);
+    const header = readEntryHeader(path);
     if (header === undefined) {
       continue;
     }

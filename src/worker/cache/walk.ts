@@ -51,7 +51,7 @@ function readOnce(fd: number): ReadHeader | 'damaged' | 'foreign' {
 }
 
 /** The header of a cache file; undefined when it has none that is sound. */
-export function readHeader(path: string): EntryHeader | undefined {
+export function readEntryHeader(path: string): EntryHeader | undefined {
   const found = lookAt(path);
   return typeof found === 'object' ? found.entry : undefined;
 }

@@ -4,14 +4,13 @@ import type { LocationRuntime } from '../http/request/http-runtime.js';
 import { leavesRoot } from '../http/request/map-path.js';
 import type { PhaseHandler } from '../http/request/phase-handler.js';
 import type { Request } from '../http/request/request.js';
-import { readBody, testExpect } from '../http/request/request-body.js';
 import { DONE, type Result } from '../task/codes.js';
 import { completeSettings } from '../upstream/directives/directives.js';
-import { startUnbuffered } from '../upstream/exchange/body-relay.js';
 import type { Exchange } from '../upstream/exchange/exchange.js';
+import { passRequest } from '../upstream/exchange/pass-request.js';
 import type { UpstreamTls } from '../upstream/exchange/tls.js';
 import type { UpstreamConf } from '../upstream/exchange/upstream-conf.js';
-import { noBackend, startUpstream, UpstreamRequest } from '../upstream/exchange/upstream-request.js';
+import { noBackend, UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { HeaderKinds } from '../upstream/response/header-kinds.js';
 import { type BackendPass, evaluateBackend } from './backend-pass.js';
@@ -111,14 +110,7 @@ export function cgiHandler(env: WorkerEnv, location: LocationRuntime, protocol: 
       }
       u.passToNamed(evaluated.schema ?? plain, evaluated.tls, evaluated.target);
     }
-    if (unbuffered && r === r.main && r.body === null && (chunkedBodies || !r.chunkedIn) && !r.clientExchange.bodyDone(r)) {
-      testExpect(r);
-      startUnbuffered(u);
-    } else if (r.contentLength < 0 && !r.chunkedIn) {
-      u.start();
-    } else {
-      readBody(r, startUpstream);
-    }
+    passRequest(r, u, unbuffered && (chunkedBodies || !r.chunkedIn));
     return DONE;
   };
 }

@@ -1,4 +1,5 @@
 import { LateValue } from '../../shared/config/late-value.js';
+import { ownText } from '../../shared/text/own-text.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import { compileComplex } from '../../shared/value/complex.js';
 import type { VariableTable } from '../../shared/value/variables.js';
@@ -57,16 +58,13 @@ class CompiledParam {
     if (known !== undefined) {
       return known;
     }
-    const made = flat(this.#encoding.before(this.#name, length));
+    const made = ownText(this.#encoding.before(this.#name, length));
     if (length <= SHORT_VALUE) {
       this.#before[length] = made;
     }
     return made;
   }
 }
-
-/** A text in one piece of memory: joined text would be put together again for each request. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** The parameters a location sends, compiled. */
 export interface CompiledParams {

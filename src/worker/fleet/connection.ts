@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as IoRedisPackage from 'ioredis';
+import { nativeText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { SharedStoreSettings, StoreServer, StoreTls } from './settings.js';
 
@@ -118,13 +119,13 @@ function optionsOf({ user, password, tls, node }: SharedStoreSettings, purpose: 
     maxRetriesPerRequest: 0,
     connectionName: `sluice-${node}-${purpose}`,
     ...(user === undefined ? {} : { username: user }),
-    ...(password === undefined ? {} : { password: Buffer.from(password, 'latin1').toString() }),
+    ...(password === undefined ? {} : { password: nativeText(password) }),
     ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
   };
 }
 
 const addressOf = (server: StoreServer): { host: string; port: number } | { path: string } =>
-  'path' in server ? { path: Buffer.from(server.path, 'latin1').toString() } : { host: server.host, port: server.port };
+  'path' in server ? { path: nativeText(server.path) } : { host: server.host, port: server.port };
 
 function tlsOptions({ authorities, certificate, key, name, verify }: StoreTls): import('node:tls').ConnectionOptions {
   return {

@@ -9,7 +9,7 @@ export interface Validity {
 }
 
 /** Reads `exp` and `nbf`; a text says why they cannot be relied on. */
-export function validityOf(claims: JsonObject): Validity | string {
+export function claimValidity(claims: JsonObject): Validity | string {
   const expires = claims.has('exp') ? numberOf(claims.get('exp')) : Number.POSITIVE_INFINITY;
   const notBefore = claims.has('nbf') ? numberOf(claims.get('nbf')) : 0;
   if (expires === undefined) {

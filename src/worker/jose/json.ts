@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 
 /** What a JSON text says. Texts are latin1, one character a byte of their UTF-8, as variables are. */
 export type Json = string | number | boolean | null | NumberText | readonly Json[] | JsonObject;
@@ -169,8 +170,8 @@ class Reader {
 
 function unescaped(inside: string): string | undefined {
   try {
-    const text = JSON.parse(`"${Buffer.from(inside, 'latin1').toString('utf8')}"`) as string;
-    return LONE_SURROGATE.test(text) ? undefined : Buffer.from(text, 'utf8').toString('latin1');
+    const text = JSON.parse(`"${nativeText(inside)}"`) as string;
+    return LONE_SURROGATE.test(text) ? undefined : byteText(text);
   } catch {
     return undefined;
   }
@@ -183,7 +184,7 @@ export function numberOf(value: Json | undefined): number | undefined {
 }
 
 /** The text of a member; undefined for what is no text. */
-export const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+export const textMember = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Writes a value as JSON without spaces, in the encoding that it was read in. */
 export function writeJson(value: Json): string {

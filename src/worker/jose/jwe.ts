@@ -1,7 +1,7 @@
 import { decodeBase64url } from './base64url.js';
 import { josePackage } from './jose-package.js';
 import type { JsonObject } from './json.js';
-import { MAX_TOKEN, NO_KEY, readHeader } from './jws.js';
+import { MAX_TOKEN, NO_KEY, readJwsHeader } from './jws.js';
 import type { Key } from './key.js';
 import { candidates, type KeySet } from './key-set.js';
 
@@ -43,7 +43,7 @@ export function readJweHeader(token: string): JsonObject | string {
   if (parts.some((part) => decodeBase64url(part) === undefined)) {
     return 'it is not well formed';
   }
-  const header = readHeader(parts[0]!);
+  const header = readJwsHeader(parts[0]!);
   if (typeof header === 'string') {
     return header;
   }

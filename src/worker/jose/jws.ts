@@ -17,7 +17,7 @@ export const MAX_TOKEN = 64 * 1024;
  * Reads the protected header of a token. A text says why it is refused: extensions that must be understood (`crit`) are not, and neither
  * are payloads that are not encoded (`b64`). Keys that a header brings or names (`jwk`, `jku`, `x5c`, `x5u`) are not looked at.
  */
-export function readHeader(encoded: string): JsonObject | string {
+export function readJwsHeader(encoded: string): JsonObject | string {
   const bytes = decodeBase64url(encoded);
   const header = bytes === undefined ? undefined : parseObject(bytes);
   if (header === undefined) {
@@ -45,7 +45,7 @@ export function verifyJws(token: string, sets: readonly KeySet[]): Jws | string 
   if (first === -1 || first === last || token.indexOf('.', first + 1) !== last) {
     return 'it has not three parts';
   }
-  const header = readHeader(token.slice(0, first));
+  const header = readJwsHeader(token.slice(0, first));
   if (typeof header === 'string') {
     return header;
   }
@@ -59,7 +59,7 @@ export function verifyJws(token: string, sets: readonly KeySet[]): Jws | string 
   if (payload === undefined || signature === undefined || signature.length === 0) {
     return 'it is not well formed';
   }
-  const keys = candidates(sets, header, 'sig', (key) => algorithm.fits(key) && isFor(key, name as string));
+  const keys = candidates(sets, header, 'sig', (key) => algorithm.fits(key) && suits(key, name as string));
   if (keys.length === 0) {
     return NO_KEY;
   }
@@ -68,7 +68,7 @@ export function verifyJws(token: string, sets: readonly KeySet[]): Jws | string 
 }
 
 /** Whether a key may be used with an algorithm by its name. Ed25519 and Ed448 have two names each. */
-export function isFor({ algorithm, type, curve }: Key, name: string): boolean {
+export function suits({ algorithm, type, curve }: Key, name: string): boolean {
   return algorithm === undefined || algorithm === name || (type === 'OKP' && (algorithm === 'EdDSA' || algorithm === curve));
 }
 

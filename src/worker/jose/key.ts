@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { decodeBase64url } from './base64url.js';
-import { type Json, type JsonObject, textOf } from './json.js';
+import { type Json, type JsonObject, textMember } from './json.js';
 
 /** What a key is for. */
 export type KeyUse = 'sig' | 'enc';
@@ -27,12 +27,12 @@ export class Key {
 
   constructor(type: Key['type'], members: JsonObject, open: KeyObject, secret: KeyObject | undefined) {
     this.type = type;
-    this.curve = type === 'EC' || type === 'OKP' ? (textOf(members.get('crv')) ?? '') : '';
-    this.id = textOf(members.get('kid'));
-    this.algorithm = textOf(members.get('alg'));
+    this.curve = type === 'EC' || type === 'OKP' ? (textMember(members.get('crv')) ?? '') : '';
+    this.id = textMember(members.get('kid'));
+    this.algorithm = textMember(members.get('alg'));
     this.open = open;
     this.secret = secret;
-    this.#use = textOf(members.get('use'));
+    this.#use = textMember(members.get('use'));
     const operations = members.get('key_ops');
     this.#operations = Array.isArray(operations) ? operations : undefined;
   }
@@ -67,7 +67,7 @@ export function readKey(members: JsonObject): Key | string {
   if (type !== 'RSA' && type !== 'EC' && type !== 'OKP') {
     return 'its type ("kty") is not known';
   }
-  if (type !== 'RSA' && !CURVES[type].includes(textOf(members.get('crv')) ?? '')) {
+  if (type !== 'RSA' && !CURVES[type].includes(textMember(members.get('crv')) ?? '')) {
     return 'its curve ("crv") is not known';
   }
   try {
@@ -94,7 +94,7 @@ function privateKey(jwk: JsonWebKey): KeyObject | undefined {
 }
 
 function readShared(members: JsonObject): Key | string {
-  const bytes = decodeBase64url(textOf(members.get('k')) ?? '');
+  const bytes = decodeBase64url(textMember(members.get('k')) ?? '');
   if (bytes === undefined || bytes.length === 0) {
     return 'its value ("k") is empty or no base64url';
   }
@@ -109,7 +109,7 @@ function readShared(members: JsonObject): Key | string {
 function pick(type: string, names: readonly string[], members: JsonObject): JsonWebKey {
   const jwk: JsonWebKey = { kty: type };
   for (const name of names) {
-    const value = textOf(members.get(name));
+    const value = textMember(members.get(name));
     if (value !== undefined) {
       jwk[name] = value;
     }

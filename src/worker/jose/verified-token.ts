@@ -1,4 +1,4 @@
-import { untimely, type Validity, validityOf } from './claims.js';
+import { claimValidity, untimely, type Validity } from './claims.js';
 import { type JsonObject, parseObject } from './json.js';
 import { verifyJws } from './jws.js';
 import type { KeySet } from './key-set.js';
@@ -36,7 +36,7 @@ export function tokenOf(header: JsonObject, bytes: Buffer, payload: string | und
   if (claims === undefined) {
     return 'its claims are not well formed';
   }
-  const validity = validityOf(claims);
+  const validity = claimValidity(claims);
   return typeof validity === 'string' ? validity : new VerifiedToken(header, claims, payload, validity);
 }
 

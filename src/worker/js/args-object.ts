@@ -1,5 +1,5 @@
 import { unescape as unescapeBytes } from 'node:querystring';
-import { textOf } from './text.js';
+import { nativeText } from '../../shared/text/native-text.js';
 
 /** Arguments that are read; those behind them are not there. */
 const MOST = 1000;
@@ -35,4 +35,4 @@ function add(values: Map<string, string | string[]>, part: string): void {
 }
 
 /** Percent signs and plus signs taken off; bytes that are no UTF-8 are replaced. */
-export const decoded = (text: string): string => unescapeBytes(textOf(text.replace(/\+/g, ' ')));
+export const decoded = (text: string): string => unescapeBytes(nativeText(text.replace(/\+/g, ' ')));

@@ -10,7 +10,7 @@ import type { ScriptSettings } from './directives.js';
 import type { Lookup } from './fetch-settings.js';
 import type { ScriptProtocol } from './ngx-object.js';
 import { type CallBalancer, ScriptBalancer } from './peer-choice.js';
-import { makePlace } from './script-place.js';
+import { makeScriptPlace } from './script-place.js';
 import { tryModules } from './trial.js';
 
 /** How names are looked up where no location or server says otherwise. */
@@ -45,7 +45,7 @@ export function balancerScope(
           conf.balancer = name;
           ctx.conf(groupScope).chooser = (inner, set, runtime, env) => {
             const settings = runtime.mainSettings(scripts());
-            const run = makePlace(settings, env, mainLookup(runtime, env), protocol).scripts?.find(name);
+            const run = makeScriptPlace(settings, env, mainLookup(runtime, env), protocol).scripts?.find(name);
             const missing = (): never => {
               throw new Error(`js function "${name}" not found`);
             };

@@ -10,7 +10,18 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { type Algorithm, buffer, digestName, fail, type Key, keyFor, keyObject, named, secretKey, secretLength } from './crypto-keys.js';
+import {
+  type Algorithm,
+  algorithmNamed,
+  buffer,
+  digestName,
+  type Key,
+  keyFor,
+  keyObject,
+  notAtOnce,
+  secretKey,
+  secretLength,
+} from './crypto-keys.js';
 
 // What Web Crypto enciphers and derives, at once.
 
@@ -32,7 +43,7 @@ export function ciphered(algorithm: Algorithm, given: unknown, data: Buffer, enc
     case 'AES-GCM':
       return gcmCiphered(algorithm, key, data, encrypt);
     default:
-      return fail();
+      return notAtOnce();
   }
 }
 
@@ -40,7 +51,7 @@ const bitsOf = (key: KeyObject): number => (key.symmetricKeySize ?? 0) * 8;
 
 const sized = (value: unknown, length: number): Buffer => {
   const bytes = buffer(value);
-  return bytes.length === length ? bytes : fail();
+  return bytes.length === length ? bytes : notAtOnce();
 };
 
 const whole = (cipher: { update(data: Buffer): Buffer; final(): Buffer }, data: Buffer): Buffer =>
@@ -64,7 +75,7 @@ function counted(algorithm: Algorithm, key: KeyObject, data: Buffer): Buffer {
   const counter = sized(algorithm['counter'], BLOCK);
   const bits = algorithm['length'];
   if (typeof bits !== 'number' || !(bits >= 1 && bits <= 128) || !Number.isInteger(bits)) {
-    return fail();
+    return notAtOnce();
   }
   const name = `aes-${bitsOf(key)}-ctr`;
   const start = BigInt(`0x${counter.toString('hex')}`);
@@ -72,7 +83,7 @@ function counted(algorithm: Algorithm, key: KeyObject, data: Buffer): Buffer {
   const left = round - (start % round);
   const blocks = BigInt(Math.ceil(data.length / BLOCK));
   if (blocks > round) {
-    return fail();
+    return notAtOnce();
   }
   if (blocks <= left) {
     return whole(createCipheriv(name, key, counter), data);
@@ -90,13 +101,13 @@ const TAGS = [32, 64, 96, 104, 112, 120, 128];
 function gcmCiphered(algorithm: Algorithm, key: KeyObject, data: Buffer, encrypt: boolean): Buffer {
   const tag = algorithm['tagLength'] ?? 128;
   if (!TAGS.includes(tag as number)) {
-    return fail();
+    return notAtOnce();
   }
   const authTagLength = (tag as number) / 8;
   const aad = algorithm['additionalData'];
   const iv = buffer(algorithm['iv']);
   if (iv.length === 0) {
-    return fail();
+    return notAtOnce();
   }
   const name = `aes-${bitsOf(key) as 128}-gcm` as const;
   if (encrypt) {
@@ -120,16 +131,16 @@ export function derived(algorithm: Algorithm, given: unknown, length: unknown, u
   if (algorithm.name === 'ECDH' || algorithm.name === 'X25519') {
     const other = algorithm['public'] as Key | undefined;
     if (other?.algorithm?.name !== (given as Key).algorithm.name || other.type !== 'public') {
-      return fail();
+      return notAtOnce();
     }
     const secret = diffieHellman({ privateKey: key, publicKey: createPublicKey(keyObject(other).export({ format: 'pem', type: 'spki' })) });
     if (length === null || length === undefined) {
       return secret;
     }
-    return typeof length === 'number' && length % 8 === 0 && length / 8 <= secret.length ? secret.subarray(0, length / 8) : fail();
+    return typeof length === 'number' && length % 8 === 0 && length / 8 <= secret.length ? secret.subarray(0, length / 8) : notAtOnce();
   }
   if (typeof length !== 'number' || length % 8 !== 0 || length === 0) {
-    return fail();
+    return notAtOnce();
   }
   const hash = digestName(algorithm['hash']);
   const salt = buffer(algorithm['salt']);
@@ -139,11 +150,11 @@ export function derived(algorithm: Algorithm, given: unknown, length: unknown, u
   const { iterations } = algorithm;
   return algorithm.name === 'PBKDF2' && typeof iterations === 'number' && iterations >= 1
     ? pbkdf2Sync(key.export(), salt, iterations, length / 8, hash)
-    : fail();
+    : notAtOnce();
 }
 
 /** `deriveKey`, at once. */
 export function derivedKey([given, base, keyGiven, extractable, usages]: readonly unknown[]): object {
-  const bytes = derived(named(given), base, secretLength(named(keyGiven)) * 8, 'deriveKey');
+  const bytes = derived(algorithmNamed(given), base, secretLength(algorithmNamed(keyGiven)) * 8, 'deriveKey');
   return secretKey(bytes, keyGiven, extractable, usages);
 }

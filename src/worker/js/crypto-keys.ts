@@ -9,7 +9,7 @@ export type Algorithm = Readonly<Record<string, unknown>> & { readonly name: str
 export class NotAtOnce extends Error {}
 
 /** Gives up. @throws NotAtOnce always */
-export function fail(): never {
+export function notAtOnce(): never {
   throw new NotAtOnce();
 }
 
@@ -19,19 +19,19 @@ export const buffer = (value: unknown): Buffer =>
     ? Buffer.from(value)
     : ArrayBuffer.isView(value)
       ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      : fail();
+      : notAtOnce();
 
 /** OpenSSL's name of a digest that Web Crypto names. @throws NotAtOnce for one that is unknown */
 export const digestName = (hash: unknown): string => {
   const name = typeof hash === 'string' ? hash : (hash as { readonly name?: unknown } | undefined)?.name;
   const found = /^sha-(1|256|384|512)$/i.exec(String(name))?.[1];
-  return found === undefined ? fail() : `sha${found}`;
+  return found === undefined ? notAtOnce() : `sha${found}`;
 };
 
 /** An algorithm, which a script may give by its name alone, with its name in capitals. @throws NotAtOnce for one without a name */
-export const named = (given: unknown): Algorithm => {
+export const algorithmNamed = (given: unknown): Algorithm => {
   const algorithm = typeof given === 'string' ? { name: given } : (given as Algorithm);
-  return typeof algorithm?.name === 'string' ? { ...algorithm, name: algorithm.name.toUpperCase() } : fail();
+  return typeof algorithm?.name === 'string' ? { ...algorithm, name: algorithm.name.toUpperCase() } : notAtOnce();
 };
 
 /** Keys that have been used at once. */
@@ -58,7 +58,7 @@ export function keyObject(key: Key): KeyObject {
 export function keyFor(given: unknown, algorithm: Algorithm, usage: string): { readonly key: KeyObject; readonly hash: unknown } {
   const key = given as Key;
   if (key?.algorithm?.name?.toUpperCase() !== algorithm.name || !(key.usages as readonly string[]).includes(usage)) {
-    return fail();
+    return notAtOnce();
   }
   return {
     key: keyObject(key),
@@ -71,7 +71,7 @@ type ToKey = (algorithm: unknown, extractable: boolean, usages: readonly string[
 function keyOf(object: KeyObject, algorithm: unknown, extractable: boolean, usages: readonly string[]): Key {
   const { toCryptoKey } = object as KeyObject & { readonly toCryptoKey?: ToKey };
   if (toCryptoKey === undefined) {
-    return fail();
+    return notAtOnce();
   }
   const key = toCryptoKey.call(object, algorithm, extractable, usages);
   known.set(key, object);
@@ -83,16 +83,16 @@ export function secretLength(algorithm: Algorithm): number {
   const { length } = algorithm;
   if (algorithm.name === 'HMAC') {
     const block = /^sha(?:1|256)$/.test(digestName(algorithm['hash'])) ? 64 : 128;
-    return length === undefined ? block : typeof length === 'number' && length > 0 && length % 8 === 0 ? length / 8 : fail();
+    return length === undefined ? block : typeof length === 'number' && length > 0 && length % 8 === 0 ? length / 8 : notAtOnce();
   }
-  return /^AES-/.test(algorithm.name) && (length === 128 || length === 192 || length === 256) ? length / 8 : fail();
+  return /^AES-/.test(algorithm.name) && (length === 128 || length === 192 || length === 256) ? length / 8 : notAtOnce();
 }
 
 /** A secret key of bytes that were derived. */
 export const secretKey = (bytes: Buffer, algorithm: unknown, extractable: unknown, usages: unknown): Key =>
   keyOf(createSecretKey(bytes), algorithm, Boolean(extractable), usagesOf(usages));
 
-const usagesOf = (given: unknown): string[] => (Array.isArray(given) && given.length > 0 ? given.map(String) : fail());
+const usagesOf = (given: unknown): string[] => (Array.isArray(given) && given.length > 0 ? given.map(String) : notAtOnce());
 
 /** What the public key of a pair is for; the private one is for the rest. */
 const PUBLIC = ['verify', 'encrypt', 'wrapKey'];
@@ -114,13 +114,13 @@ function keyPair(algorithm: Algorithm): { readonly publicKey: KeyObject; readonl
         publicExponent: buffer(algorithm['publicExponent']).reduce((value, byte) => value * 256 + byte, 0),
       });
     default:
-      return fail();
+      return notAtOnce();
   }
 }
 
 /** `generateKey`, at once. */
 export function generatedKey([given, extractable, usagesGiven]: readonly unknown[]): object {
-  const algorithm = named(given);
+  const algorithm = algorithmNamed(given);
   const usages = usagesOf(usagesGiven);
   if (/^(?:AES-|HMAC$)/.test(algorithm.name)) {
     return secretKey(randomBytes(secretLength(algorithm)), given, extractable, usages);

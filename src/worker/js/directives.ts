@@ -11,7 +11,7 @@ import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { stateEntries, stateProblem } from './dict-state.js';
 import { type FetchSettings, fetchContext, readProxy } from './fetch-settings.js';
-import { readCertificateFunction, readClientHello } from './handshake-scope.js';
+import { readCertificateFunction, readHelloLine } from './handshake-scope.js';
 import { type Init, readInit } from './init-directive.js';
 import type { ScriptProtocol } from './ngx-object.js';
 import { type Periodic, readPeriodic } from './periodic.js';
@@ -144,7 +144,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
         conf.inits = append(conf.inits, readInit(ctx));
       },
     },
-    js_client_hello: { in: server, args: 1, set: (_conf, _node, ctx) => readClientHello(ctx) },
+    js_client_hello: { in: server, args: 1, set: (_conf, _node, ctx) => readHelloLine(ctx) },
     js_ssl_certificate: { in: server, args: { min: 1 }, set: (_conf, _node, ctx) => readCertificateFunction(ctx) },
     js_engine: {
       in: anywhere,

@@ -1,6 +1,6 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import type { ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
 import { FetchHeaders } from './fetch-headers.js';
-import { textOf } from './text.js';
 
 /** A response as it came over the network. */
 export interface FetchAnswer {
@@ -34,15 +34,15 @@ export const faultError = (response: WholeResponse, fault: ResponseFault): Error
   );
 
 /** A complete response for scripts. @throws Error when a header has no place among theirs. */
-export function answerOf(response: WholeResponse): FetchAnswer {
+export function fetchAnswer(response: WholeResponse): FetchAnswer {
   const { status, statusText = '', headers } = response.head;
   const list = new FetchHeaders();
   for (const { name, value } of headers) {
     try {
-      list.append(name, textOf(value));
+      list.append(name, nativeText(value));
     } catch {
       throw new Error('invalid http header');
     }
   }
-  return { status, statusText: textOf(statusText), headers: list, body: response.body() };
+  return { status, statusText: nativeText(statusText), headers: list, body: response.body() };
 }

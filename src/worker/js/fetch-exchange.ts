@@ -10,7 +10,7 @@ import { cipherOf } from '../net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
 import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
-import { answerOf, CHUNKED_FACTOR, type FetchAnswer, faultError } from './fetch-answer.js';
+import { CHUNKED_FACTOR, type FetchAnswer, faultError, fetchAnswer } from './fetch-answer.js';
 import { type FetchHeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
 import type { FetchConnection } from './fetch-pool.js';
@@ -349,7 +349,7 @@ export class FetchExchange {
   #finish(): void {
     let answer: FetchAnswer;
     try {
-      answer = answerOf(this.#response);
+      answer = fetchAnswer(this.#response);
     } catch (error) {
       this.#fail(error as Error);
       return;

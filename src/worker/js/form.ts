@@ -1,5 +1,6 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import { decoded } from './args-object.js';
-import { givenInteger, textOf } from './text.js';
+import { givenInteger } from './text.js';
 
 /** A file of a form. */
 export interface FormFile {
@@ -218,7 +219,7 @@ function addPart(head: string, value: string, form: Form, most: number): void {
     throw new TypeError('multipart field name is required');
   }
   const file = parameters.get('filename');
-  form.add(textOf(name), file === undefined ? textOf(value) : fileOf(textOf(file), type, Buffer.from(value, 'latin1')), most);
+  form.add(nativeText(name), file === undefined ? nativeText(value) : fileOf(nativeText(file), type, Buffer.from(value, 'latin1')), most);
 }
 
 /** A file, of which njs has the name alone. */

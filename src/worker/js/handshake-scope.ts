@@ -29,7 +29,7 @@ export const handshakeScope = defineSharedScope<HandshakeSettings>({
 });
 
 /** Reads `js_client_hello`. */
-export function readClientHello(ctx: SharedContext): void {
+export function readHelloLine(ctx: SharedContext): void {
   const conf = ctx.conf(handshakeScope);
   if (conf.clientHello !== undefined) {
     ctx.reject('is duplicate');

@@ -1,7 +1,7 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import type { HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
 import { replaceHeader } from './response-head.js';
-import { textOf } from './text.js';
 
 /** Headers of which a request has one, whatever the client sends. nginx: ngx_http_js_headers_in. */
 const SINGLE_IN = new Set([
@@ -45,7 +45,7 @@ export function headersIn(r: Request): object {
   const get = (name: string): string | undefined => {
     const lower = name.toLowerCase();
     const value = SINGLE_IN.has(lower) ? r.head.header(lower) : r.head.joined(lower, lower === 'cookie' ? '; ' : ', ');
-    return value === undefined ? undefined : textOf(value);
+    return value === undefined ? undefined : nativeText(value);
   };
   // Whoever asks for the names asks for all values next, one by one.
   let all: Map<string, string> | undefined;
@@ -67,7 +67,7 @@ function allIn(r: Request): Map<string, string> {
     const lower = headers[i]!.toLowerCase();
     const name = names.get(lower);
     if (name === undefined) {
-      const own = textOf(headers[i]!);
+      const own = nativeText(headers[i]!);
       names.set(lower, own);
       values.set(own, headers[i + 1]!);
     } else if (!SINGLE_IN.has(lower)) {
@@ -75,7 +75,7 @@ function allIn(r: Request): Map<string, string> {
     }
   }
   for (const [name, value] of values) {
-    values.set(name, textOf(value));
+    values.set(name, nativeText(value));
   }
   return values;
 }
@@ -95,11 +95,11 @@ function readOut(out: HeadersOut, lower: string): string | readonly string[] | u
     return out.contentLength === -1 ? undefined : String(out.contentLength);
   }
   if (lower === 'content-type') {
-    return out.contentTypeLine === '' ? undefined : textOf(out.contentTypeLine);
+    return out.contentTypeLine === '' ? undefined : nativeText(out.contentTypeLine);
   }
   const values = out.list
     .filter(({ name }) => name.length === lower.length && name.toLowerCase() === lower)
-    .map(({ value }) => textOf(value));
+    .map(({ value }) => nativeText(value));
   if (values.length === 0) {
     return undefined;
   }
@@ -110,7 +110,7 @@ function namesOut(out: HeadersOut): string[] {
   const names = [
     ...(out.contentTypeLine === '' ? [] : ['Content-Type']),
     ...(out.contentLength === -1 ? [] : ['Content-Length']),
-    ...out.list.filter(({ name }) => name !== '').map(({ name }) => textOf(name)),
+    ...out.list.filter(({ name }) => name !== '').map(({ name }) => nativeText(name)),
   ];
   const seen = new Set<string>();
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));

@@ -6,7 +6,7 @@ import type { ScriptSettings } from './directives.js';
 import type { FetchScope, Lookup } from './fetch-settings.js';
 import type { Init } from './init-directive.js';
 import type { ScriptProtocol } from './ngx-object.js';
-import { makePlace, type ScriptPlace } from './script-place.js';
+import { makeScriptPlace, type ScriptPlace } from './script-place.js';
 import { isPromise } from './script-promise.js';
 import type { ScriptFunction } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
@@ -24,7 +24,7 @@ export function startInits(
   if (beforeReady === undefined) {
     return;
   }
-  const place = makePlace(conf, env, lookup, protocol);
+  const place = makeScriptPlace(conf, env, lookup, protocol);
   for (const init of conf.inits) {
     beforeReady((done) => new InitRun(init, place, env, done).start(watched));
   }

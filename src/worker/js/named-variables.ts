@@ -1,6 +1,7 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import type { ClientTask } from '../task/client-task.js';
 import { namedValues } from './header-objects.js';
-import { bytesOf, textOf } from './text.js';
+import { bytesOf } from './text.js';
 
 /** The value of a variable by its name, or of a capture by its number. */
 function read(task: ClientTask, name: string): string | undefined {
@@ -31,7 +32,7 @@ export const variablesOf = (task: ClientTask): object =>
   namedValues(
     (name) => {
       const value = read(task, name);
-      return value === undefined ? undefined : textOf(value);
+      return value === undefined ? undefined : nativeText(value);
     },
     () => task.protocol.variables.names(),
     (name, value) => write(task, name, value),

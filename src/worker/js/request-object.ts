@@ -1,5 +1,7 @@
 // Over 400 lines: one object with all that nginx's njs gives to handlers, each part a few lines.
+
 import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
+import { nativeText } from '../../shared/text/native-text.js';
 import { MemorySink } from '../http/body/memory-sink.js';
 import { setContentType } from '../http/headers/content-type.js';
 import { internalRedirect, namedLocation } from '../http/request/internal-redirect.js';
@@ -7,7 +9,7 @@ import { contextSlot, type Request } from '../http/request/request.js';
 import { discardBody, RequestBody, readBody } from '../http/request/request-body.js';
 import { respondBuffer, sendBody, sendHeader } from '../http/request/respond.js';
 import { startSubrequest } from '../http/request/subrequest.js';
-import { parseUnsafeUri } from '../http/request/unsafe-uri.js';
+import { readUnsafeUri } from '../http/request/unsafe-uri.js';
 import { methodBit } from '../http/syntax/method.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
 import { Deadline } from '../time/deadline.js';
@@ -17,7 +19,7 @@ import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, mostFields, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
-import { setLocation, setStatus } from './response-head.js';
+import { setRedirect, setStatus } from './response-head.js';
 import { type RewriteOptions, rewriteUri } from './rewrite-uri.js';
 import { placeOf } from './script-place.js';
 import { ScriptSource } from './script-source.js';
@@ -25,7 +27,7 @@ import { markScriptSubrequest } from './script-subrequest.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, integer, textOf } from './text.js';
+import { bufferOf, bytesOf, integer } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
 export type Stage = 'content' | 'access' | 'rewrite' | 'variable' | 'headers' | 'body' | 'reply';
@@ -230,7 +232,7 @@ export class RequestObject {
       if (target.startsWith('@')) {
         return namedLocation(this.#r, target);
       }
-      const to = parseUnsafeUri(this.#r, target);
+      const to = readUnsafeUri(this.#r, target);
       return to === undefined ? 500 : internalRedirect(this.#r, to.uri, to.args, 0);
     }
     if (this.stage === 'rewrite') {
@@ -364,11 +366,11 @@ export class RequestObject {
   }
 
   get uri(): string {
-    return textOf(this.#r.uri);
+    return nativeText(this.#r.uri);
   }
 
   get requestLine(): string {
-    return textOf(this.#r.main.line);
+    return nativeText(this.#r.main.line);
   }
 
   get remoteAddress(): string {
@@ -525,7 +527,7 @@ export class RequestObject {
   }
 
   get rawHeadersOut(): readonly (readonly [string, string])[] {
-    return this.#r.out.list.flatMap(({ name, value }) => (name === '' ? [] : [[textOf(name), textOf(value)] as const]));
+    return this.#r.out.list.flatMap(({ name, value }) => (name === '' ? [] : [[nativeText(name), nativeText(value)] as const]));
   }
 
   return(status: unknown, body?: unknown): void {
@@ -553,7 +555,7 @@ export class RequestObject {
     r.disableNotModified = true;
     const bytes = bufferOf(body);
     if (REDIRECTS.has(code)) {
-      setLocation(r, bytes.toString('latin1'));
+      setRedirect(r, bytes.toString('latin1'));
       this.#go(asStatus(code));
       return;
     }
@@ -695,7 +697,7 @@ export class RequestObject {
     const options = subrequestSettings(first);
     const given = converted(options.args, 'options.args');
     const method = options.method === undefined ? 'GET' : converted(options.method, 'options.method');
-    const parsed = parseUnsafeUri(r, target);
+    const parsed = readUnsafeUri(r, target);
     if (parsed === undefined) {
       throw new TypeError('unsafe uri');
     }
@@ -807,7 +809,7 @@ function subrequestSettings(given: unknown): SubrequestSettings {
 const pairs = (list: readonly string[]): [string, string][] => {
   const result: [string, string][] = [];
   for (let i = 0; i < list.length; i += 2) {
-    result.push([textOf(list[i]!), textOf(list[i + 1]!)]);
+    result.push([nativeText(list[i]!), nativeText(list[i + 1]!)]);
   }
   return result;
 };

@@ -70,7 +70,7 @@ export function setFinalStatus(r: Request, status: unknown, reason?: string | un
 }
 
 /** Sets where a redirect leads to. @throws TypeError for what cannot stand in a head. */
-export function setLocation(r: Request, target: string): void {
+export function setRedirect(r: Request, target: string): void {
   r.out.location = headerValue(target);
 }
 
@@ -78,7 +78,7 @@ export function setLocation(r: Request, target: string): void {
  * Adds one header of a response of the web's or of Node's; `lower` is its name in lower case.
  * @throws TypeError for what cannot stand in a head.
  */
-export function addHeader(r: Request, name: string, lower: string, value: string): void {
+export function addScriptHeader(r: Request, name: string, lower: string, value: string): void {
   const { out } = r;
   headerName(name);
   headerValue(value);

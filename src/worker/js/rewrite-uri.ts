@@ -24,7 +24,7 @@ export function rewriteUri(r: Request, path: string, options: RewriteOptions | u
   if (!path.startsWith('/') || path.includes('\0') || PARENT.test(path)) {
     throw new TypeError('path is unsafe');
   }
-  const before = r.trace === null ? '' : shown(r);
+  const before = r.trace === null ? '' : shownUri(r);
   const given = options?.args;
   if (given !== undefined) {
     const args = bytesOf(given);
@@ -47,8 +47,9 @@ export function rewriteUri(r: Request, path: string, options: RewriteOptions | u
     r.exten = extension(path);
   }
   if (r.trace !== null) {
-    r.trace.add(r, 'rewrite', `js_rewrite changes "${before}" to "${shown(r)}"`, undefined, { uri: before, to: shown(r) });
+    r.trace.add(r, 'rewrite', `js_rewrite changes "${before}" to "${shownUri(r)}"`, undefined, { uri: before, to: shownUri(r) });
   }
 }
 
-const shown = ({ uri, args }: Request): string => (args === '' ? uri : `${uri}?${args}`);
+/** A request's URI with its arguments, for traces. */
+export const shownUri = ({ uri, args }: Request): string => (args === '' ? uri : `${uri}?${args}`);

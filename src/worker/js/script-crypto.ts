@@ -1,6 +1,6 @@
 import { constants, createHash, createHmac, type KeyObject, sign, timingSafeEqual, verify, type webcrypto } from 'node:crypto';
 import { ciphered, derived, derivedKey } from './crypto-ciphers.js';
-import { type Algorithm, buffer, digestName, fail, generatedKey, keyFor, NotAtOnce, named } from './crypto-keys.js';
+import { type Algorithm, algorithmNamed, buffer, digestName, generatedKey, keyFor, NotAtOnce, notAtOnce } from './crypto-keys.js';
 import { currentTask } from './task.js';
 
 // `crypto` of scripts: Node's, with two things that njs's has. Texts are taken where bytes are wanted, and a function whose value is wanted
@@ -41,7 +41,7 @@ function signature(algorithm: Algorithm, key: KeyObject, hash: unknown): [string
     case 'ED25519':
       return [null, { key }];
     default:
-      return fail();
+      return notAtOnce();
   }
 }
 
@@ -49,7 +49,7 @@ function signature(algorithm: Algorithm, key: KeyObject, hash: unknown): [string
 const AT_ONCE: Readonly<Record<string, (args: readonly unknown[]) => Buffer | boolean | object>> = {
   digest: ([algorithm, data]) => createHash(digestName(algorithm)).update(buffer(data)).digest(),
   sign([given, keyGiven, data]) {
-    const algorithm = named(given);
+    const algorithm = algorithmNamed(given);
     const { key, hash } = keyFor(keyGiven, algorithm, 'sign');
     if (algorithm.name === 'HMAC') {
       return createHmac(digestName(hash), key).update(buffer(data)).digest();
@@ -58,7 +58,7 @@ const AT_ONCE: Readonly<Record<string, (args: readonly unknown[]) => Buffer | bo
     return sign(digest, buffer(data), options as Parameters<typeof sign>[2]);
   },
   verify([given, keyGiven, signed, data]) {
-    const algorithm = named(given);
+    const algorithm = algorithmNamed(given);
     const { key, hash } = keyFor(keyGiven, algorithm, 'verify');
     if (algorithm.name === 'HMAC') {
       const right = createHmac(digestName(hash), key).update(buffer(data)).digest();
@@ -68,9 +68,9 @@ const AT_ONCE: Readonly<Record<string, (args: readonly unknown[]) => Buffer | bo
     const [digest, options] = signature(algorithm, key, hash);
     return verify(digest, buffer(data), options as Parameters<typeof verify>[2], buffer(signed));
   },
-  encrypt: ([algorithm, key, data]) => ciphered(named(algorithm), key, buffer(data), true, 'encrypt'),
-  decrypt: ([algorithm, key, data]) => ciphered(named(algorithm), key, buffer(data), false, 'decrypt'),
-  deriveBits: ([algorithm, key, length]) => derived(named(algorithm), key, length, 'deriveBits'),
+  encrypt: ([algorithm, key, data]) => ciphered(algorithmNamed(algorithm), key, buffer(data), true, 'encrypt'),
+  decrypt: ([algorithm, key, data]) => ciphered(algorithmNamed(algorithm), key, buffer(data), false, 'decrypt'),
+  deriveBits: ([algorithm, key, length]) => derived(algorithmNamed(algorithm), key, length, 'deriveBits'),
   deriveKey: derivedKey,
   generateKey: generatedKey,
 };
@@ -85,10 +85,10 @@ const WRAPPED: Readonly<Record<string, (subtle: Subtle, args: readonly unknown[]
   async wrapKey(subtle, [format, key, by, algorithm]) {
     const bytes = await subtle['exportKey']!(format, key);
     const data = format === 'jwk' ? Buffer.from(JSON.stringify(bytes)) : buffer(bytes);
-    return answer(ciphered(named(algorithm), by, data, true, 'wrapKey'));
+    return answer(ciphered(algorithmNamed(algorithm), by, data, true, 'wrapKey'));
   },
   async unwrapKey(subtle, [format, wrapped, by, algorithm, ...rest]) {
-    const bytes = ciphered(named(algorithm), by, buffer(wrapped), false, 'unwrapKey');
+    const bytes = ciphered(algorithmNamed(algorithm), by, buffer(wrapped), false, 'unwrapKey');
     return await subtle['importKey']!(format, format === 'jwk' ? (JSON.parse(bytes.toString()) as unknown) : bytes, ...rest);
   },
 };

@@ -66,7 +66,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
 }
 
 /** What the scripts of these settings are. */
-export function makePlace(conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup, protocol: ScriptProtocol): ScriptPlace {
+export function makeScriptPlace(conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup, protocol: ScriptProtocol): ScriptPlace {
   const { imports, folders, preloads, fresh } = conf;
   return {
     scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads, protocol, fresh),
@@ -78,7 +78,7 @@ export function makePlace(conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup
 export function installScripts(at: Scripted, conf: Readonly<ScriptSettings>, env: WorkerEnv, protocol: ScriptProtocol): ScriptPlace {
   let place = placeOf(at);
   if (place === undefined) {
-    at.put(placeSlot, (place = makePlace(conf, env, at.conf(resolverSlot), protocol)));
+    at.put(placeSlot, (place = makeScriptPlace(conf, env, at.conf(resolverSlot), protocol)));
   }
   return place;
 }

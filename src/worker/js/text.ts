@@ -1,4 +1,4 @@
-import { byteText, nativeText } from '../../shared/text/native-text.js';
+import { byteText } from '../../shared/text/native-text.js';
 
 /** A value that a handler gives as text, one character for a byte. nginx: ngx_js_string. */
 export function bytesOf(value: unknown): string {
@@ -21,9 +21,6 @@ export function bufferOf(value: unknown): Buffer {
   }
   return Buffer.from(String(value), 'utf8');
 }
-
-/** Text of one character for a byte as a handler sees it. */
-export const textOf = (bytes: string): string => nativeText(bytes);
 
 /** A name or key as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
 export const givenText = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);

@@ -32,7 +32,7 @@ const COMMENT = 8;
 const DEEPEST = 1000;
 
 /** The canonical form of an element. @throws RangeError for one that is nested too deeply. */
-export function canonical(node: XmlNode, options: CanonicalOptions): string {
+export function canonicalXml(node: XmlNode, options: CanonicalOptions): string {
   const writer = new Writer(options);
   writer.enterAround(node.parentNode);
   return writer.element(node, 0, options.exclusive ? [] : ofAncestors(node));

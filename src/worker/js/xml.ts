@@ -1,7 +1,7 @@
 // The only file that imports @xmldom/xmldom; the build makes it a file of its own with the package in it.
 import { type Attr, DOMParser, type Document, type Element, type Node } from '@xmldom/xmldom';
 import { excess, unnoticed } from './xml-bounds.js';
-import { canonical } from './xml-canonical.js';
+import { canonicalXml } from './xml-canonical.js';
 
 const ELEMENT = 1;
 
@@ -332,7 +332,7 @@ function form(node: unknown, excluding: unknown, exclusive: boolean, withComment
   }
   const prefixes = (prefixList ?? '').split(' ').filter(Boolean);
   // Where something is left out, comments are, too.
-  return canonical(element, { exclusive, comments: Boolean(withComments) && excluded === undefined, prefixes, excluded });
+  return canonicalXml(element, { exclusive, comments: Boolean(withComments) && excluded === undefined, prefixes, excluded });
 }
 
 const c14n = (node: unknown, excluding?: unknown, withComments?: unknown): Buffer =>

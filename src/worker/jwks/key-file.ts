@@ -15,7 +15,7 @@ const MAX_BYTES = 1024 * 1024;
 const parsed = new WeakMap<FileInfo, KeySet | string>();
 
 /** Reads a file with a JSON Web Key Set as it is now; a status where it cannot be used, which has been logged then. */
-export function readKeyFile(r: Request, path: string): KeySet | Status {
+export function readKeySetFile(r: Request, path: string): KeySet | Status {
   const info = freshFile(r, path, true, r.location.conf(fileSlot), undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {

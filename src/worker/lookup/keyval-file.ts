@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fsPath } from '../../shared/files/fs-path.js';
 import { replaceStateFile } from '../../shared/files/state-file.js';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import type { KeyvalRecord } from './keyval-index.js';
 
 /** A disk may take long, and the writer holds a zone. */
 const LATER = { onDisk: 'after' } as const;
-
-const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 /**
  * Writes the pairs of a zone as a JSON object, a line for each: `"key": "value"`, or `"key": {"value": "value", "expires": "time"}` for one
@@ -16,8 +14,9 @@ const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 export function writeKeyvalFile(path: string, pairs: Iterable<readonly [key: string, record: KeyvalRecord]>): void {
   const lines: string[] = [];
   for (const [key, { value, expires }] of pairs) {
-    const shown = expires === Number.POSITIVE_INFINITY ? utf8(value) : { value: utf8(value), expires: new Date(expires).toISOString() };
-    lines.push(`  ${JSON.stringify(utf8(key))}: ${JSON.stringify(shown)}`);
+    const shown =
+      expires === Number.POSITIVE_INFINITY ? nativeText(value) : { value: nativeText(value), expires: new Date(expires).toISOString() };
+    lines.push(`  ${JSON.stringify(nativeText(key))}: ${JSON.stringify(shown)}`);
   }
   replaceStateFile(path, Buffer.from(lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`), LATER);
 }
@@ -42,19 +41,19 @@ export function readKeyvalFile(path: string): Map<string, KeyvalRecord> | undefi
     throw new Error('an object is expected');
   }
   for (const [key, shown] of Object.entries(object)) {
-    records.set(latin1(key), recordOf(key, shown));
+    records.set(byteText(key), recordOf(key, shown));
   }
   return records;
 }
 
 function recordOf(key: string, shown: unknown): KeyvalRecord {
   if (typeof shown === 'string') {
-    return { value: latin1(shown), expires: Number.POSITIVE_INFINITY };
+    return { value: byteText(shown), expires: Number.POSITIVE_INFINITY };
   }
   const { value, expires } = (shown ?? {}) as { readonly value?: unknown; readonly expires?: unknown };
   const time = typeof expires === 'string' ? Date.parse(expires) : Number.NaN;
   if (typeof value !== 'string' || Number.isNaN(time)) {
     throw new Error(`the value of ${JSON.stringify(key)} is not a text, or has no time`);
   }
-  return { value: latin1(value), expires: time };
+  return { value: byteText(value), expires: time };
 }

@@ -1,15 +1,12 @@
-import type { Socket, SocketOwner } from '../../shared/net/socket.js';
+import type { SocketOwner } from '../../shared/net/socket.js';
+import { UnboundSocket } from './unbound-socket.js';
 
 /** Stands for a connection to a backend that there is no socket for: its owner is told why after the call. */
-export class FailedSocket implements Socket {
+export class FailedSocket extends UnboundSocket {
   #closed = false;
-  readonly descriptor = -1;
-  readonly flushed = true;
-  readonly pending = false;
-  readonly unsent = 0;
-  readonly offerLimit = Number.POSITIVE_INFINITY;
 
   constructor(error: Error, owner: SocketOwner) {
+    super();
     setImmediate(() => {
       if (!this.#closed) {
         owner.socketFailed?.(error);
@@ -27,31 +24,9 @@ export class FailedSocket implements Socket {
 
   start(): void {}
 
-  pause(): void {}
-
-  resume(): void {}
-
-  expectMuch(): void {}
-
   write(): boolean {
     return true;
   }
-
-  writeJoined(): boolean {
-    return true;
-  }
-
-  writeLent(): boolean {
-    return true;
-  }
-
-  offer({ length }: Buffer): number {
-    return length;
-  }
-
-  cork(): void {}
-
-  uncork(): void {}
 
   awaitFlush(): void {}
 
@@ -59,17 +34,5 @@ export class FailedSocket implements Socket {
 
   close(): void {
     this.#closed = true;
-  }
-
-  closeSoon(): void {
-    this.close();
-  }
-
-  leave(): void {
-    this.close();
-  }
-
-  reset(): void {
-    this.close();
   }
 }

@@ -1,7 +1,7 @@
 import { ERROR, NOTICE } from '../../shared/log/level.js';
 import { basicCredentials } from '../http/headers/basic-credentials.js';
 import { crossSite } from '../http/headers/cross-site.js';
-import { explain } from '../http/request/error-reason.js';
+import { noteReasonText } from '../http/request/error-reason.js';
 import type { ServerRuntime } from '../http/request/http-runtime.js';
 import type { Request } from '../http/request/request.js';
 import { KnownHosts } from './known-host.js';
@@ -40,7 +40,7 @@ export class OperatorAccess {
 
 function refuse(r: Request, text: string): void {
   r.log(ERROR, text);
-  explain(r, text);
+  noteReasonText(r, text);
 }
 
 /** Writes to the error log what was changed, and by whom; its line has the address as well. */

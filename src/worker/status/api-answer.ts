@@ -1,8 +1,9 @@
+import { byteText } from '../../shared/text/native-text.js';
 import { type ApiEndpoint, endpoints } from './api.js';
 import { answerKeyvals } from './api-keyvals.js';
-import { type Answer, ApiRefusal, fail, type Question } from './api-question.js';
+import { type Answer, ApiRefusal, apiError, type Question } from './api-question.js';
 import { answerServers } from './api-servers.js';
-import { latin1, type StatusSource } from './source.js';
+import type { StatusSource } from './source.js';
 
 /** The oldest and the newest version whose requests are understood; all get the shapes of the newest one. */
 const FIRST_VERSION = 1;
@@ -52,11 +53,11 @@ export const isCounted = ({ path }: Question): boolean =>
 function answer(source: StatusSource, question: Question): Answer | undefined {
   const { method, path, write } = question;
   if (path === '') {
-    return method === 'GET' ? { status: 200, body: versions() } : fail(405, 'MethodDisabled', 'method disabled');
+    return method === 'GET' ? { status: 200, body: versions() } : apiError(405, 'MethodDisabled', 'method disabled');
   }
   const [version, ...rest] = path.split('/');
   if (!/^\d+$/.test(version!) || Number(version) < FIRST_VERSION || Number(version) > LAST_VERSION) {
-    return fail(404, 'UnknownVersion', 'unknown version');
+    return apiError(404, 'UnknownVersion', 'unknown version');
   }
   const below = rest.join('/');
   const special = answerServers(source, question, below) ?? answerKeyvals(source, question, below);
@@ -65,7 +66,7 @@ function answer(source: StatusSource, question: Question): Answer | undefined {
   }
   const list = listOf(source, below);
   if (list !== undefined) {
-    return method === 'GET' ? { status: 200, body: list } : fail(405, 'MethodDisabled', 'method disabled');
+    return method === 'GET' ? { status: 200, body: list } : apiError(405, 'MethodDisabled', 'method disabled');
   }
   for (const [name, endpoint] of endpoints) {
     if (name.startsWith('stream/') && source.http.stream === undefined) {
@@ -79,13 +80,13 @@ function answer(source: StatusSource, question: Question): Answer | undefined {
       return read(source, endpoint, item, question);
     }
     if (method !== 'DELETE' || !write || endpoint.reset === undefined) {
-      return fail(405, 'MethodDisabled', 'method disabled');
+      return apiError(405, 'MethodDisabled', 'method disabled');
     }
     if (item !== undefined && !Object.hasOwn(endpoint.all!(source), item)) {
-      return fail(404, ...endpoint.missing!);
+      return apiError(404, ...endpoint.missing!);
     }
     endpoint.reset(source, item);
-    return { status: 204, body: undefined, did: `counts ${latin1(below)} anew` };
+    return { status: 204, body: undefined, did: `counts ${byteText(below)} anew` };
   }
   return undefined;
 }
@@ -110,7 +111,7 @@ function read(source: StatusSource, { one, all, missing, list }: ApiEndpoint, it
   const found = all!(source);
   if (item !== undefined) {
     const object = Object.hasOwn(found, item) ? found[item] : undefined;
-    return object === undefined ? fail(404, ...missing!) : { status: 200, body: only(object, wanted) };
+    return object === undefined ? apiError(404, ...missing!) : { status: 200, body: only(object, wanted) };
   }
   if (list) {
     return { status: 200, body: Object.values(found).map((object) => only(object, wanted)) };
@@ -126,4 +127,4 @@ function only(object: object, fields: readonly string[] | undefined): object {
   return fields === undefined ? object : Object.fromEntries(Object.entries(object).filter(([name]) => fields.includes(name)));
 }
 
-export const notFound = (): Answer => fail(404, 'PathNotFound', 'path not found');
+export const notFound = (): Answer => apiError(404, 'PathNotFound', 'path not found');

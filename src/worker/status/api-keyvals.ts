@@ -1,7 +1,8 @@
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import type { KeyvalChanges } from '../lookup/keyval-table.js';
 import { httpKeyvals, type KeyvalZone, streamKeyvals } from '../lookup/keyval-zone.js';
 import { type Answer, ApiRefusal, type Question } from './api-question.js';
-import { latin1, type StatusSource, utf8 } from './source.js';
+import type { StatusSource } from './source.js';
 
 const PATH = /^(http|stream)\/keyvals(?:\/([^/]*))?$/;
 
@@ -25,13 +26,13 @@ export function answerKeyvals({ http, env }: StatusSource, question: Question, p
     if (method !== 'GET') {
       throw new ApiRefusal(405, 'MethodDisabled', 'method disabled');
     }
-    const names = [...zones.keys()].map(utf8);
+    const names = [...zones.keys()].map(nativeText);
     return {
       status: 200,
-      body: fields === '' ? names : Object.fromEntries([...zones.values()].map((zone) => [utf8(zone.name), pairsOf(zone)])),
+      body: fields === '' ? names : Object.fromEntries([...zones.values()].map((zone) => [nativeText(zone.name), pairsOf(zone)])),
     };
   }
-  const zone = zones.get(latin1(match[2]));
+  const zone = zones.get(byteText(match[2]));
   if (zone === undefined) {
     throw new ApiRefusal(404, 'KeyvalNotFound', 'keyval not found');
   }
@@ -39,7 +40,7 @@ export function answerKeyvals({ http, env }: StatusSource, question: Question, p
 }
 
 const pairsOf = (zone: KeyvalZone): Record<string, string> =>
-  Object.fromEntries(zone.pairs().map(([key, { value }]) => [utf8(key), utf8(value)]));
+  Object.fromEntries(zone.pairs().map(([key, { value }]) => [nativeText(key), nativeText(value)]));
 
 function read(zone: KeyvalZone, { key }: Question): object {
   const pairs = pairsOf(zone);
@@ -151,7 +152,7 @@ function pairsIn(zone: KeyvalZone, body: string | undefined): PairChange[] {
 }
 
 function pairOf(zone: KeyvalZone, name: string, said: unknown): PairChange {
-  const key = latin1(name);
+  const key = byteText(name);
   if (key === '') {
     throw formatError('key required');
   }
@@ -174,5 +175,5 @@ function pairOf(zone: KeyvalZone, name: string, said: unknown): PairChange {
   if (expire !== undefined && !(typeof expire === 'number' && Number.isSafeInteger(expire) && expire > 0)) {
     throw formatError('invalid "expire"');
   }
-  return { key, value: typeof value === 'string' ? latin1(value) : value, expire: expire as number | undefined };
+  return { key, value: typeof value === 'string' ? byteText(value) : value, expire: expire as number | undefined };
 }

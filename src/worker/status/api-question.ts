@@ -22,14 +22,14 @@ export interface Question {
 }
 
 /** An error in the API's form. */
-export const fail = (status: number, code: string, text: string): Answer => ({ status, body: { error: { status, text, code } } });
+export const apiError = (status: number, code: string, text: string): Answer => ({ status, body: { error: { status, text, code } } });
 
 /** An answer that is thrown, as an error of the API. */
 export class ApiRefusal extends Error {
   readonly answer: Answer;
   constructor(status: number, code: string, text: string) {
     super(text);
-    this.answer = fail(status, code, text);
+    this.answer = apiError(status, code, text);
   }
 }
 

@@ -1,4 +1,5 @@
 import { parseTime } from '../../shared/config/language/units.js';
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import { streamPeerKind } from '../../shared/zone/meter-kinds.js';
 import { addressText, parseBackendUrl } from '../address/backend-url.js';
 import type { ProtocolRuntime } from '../task/protocol-runtime.js';
@@ -10,7 +11,7 @@ import { groupsOf } from '../upstream/group/groups.js';
 import { REMOVED } from '../upstream/group/server-changes.js';
 import { type Answer, ApiRefusal, type Question } from './api-question.js';
 import { changePeer, downOf, type PeerChange } from './peer-changes.js';
-import { latin1, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
+import { type Protocol, runtimeOf, type StatusSource } from './source.js';
 import { groupName } from './upstreams.js';
 
 const MAX_ROUTE = 32;
@@ -100,7 +101,7 @@ function tellFleet(
 const told = ({ name }: UpstreamGroup, peer: Peer): string => `server ${peer.name} of upstream "${name}"`;
 
 /** What a request said, for the log. */
-const textOf = (fields: Fields): string => latin1(JSON.stringify(fields)).slice(0, LONGEST_TEXT);
+const textOf = (fields: Fields): string => byteText(JSON.stringify(fields)).slice(0, LONGEST_TEXT);
 
 export const peersOf = ({ set }: UpstreamGroup): readonly Peer[] => [...set!.peers, ...(set!.backup?.peers ?? [])];
 const serversOf = (group: UpstreamGroup, ofStream: boolean): object[] => peersOf(group).map((peer) => serverObject(group, peer, ofStream));
@@ -119,13 +120,13 @@ function peerOf(group: UpstreamGroup, item: string): Peer {
 function serverObject(group: UpstreamGroup, peer: Peer, ofStream: boolean): object {
   return {
     id: peer.id,
-    server: utf8(peer.name),
+    server: nativeText(peer.name),
     weight: peer.weight,
     max_conns: peer.maxConns,
     max_fails: peer.maxFails,
     fail_timeout: `${peer.failTimeout}s`,
     slow_start: peer.slowStart % 1000 === 0 ? `${peer.slowStart / 1000}s` : `${peer.slowStart}ms`,
-    ...(ofStream ? {} : { route: peer.hasRoute ? utf8(peer.sid) : '' }),
+    ...(ofStream ? {} : { route: peer.hasRoute ? nativeText(peer.sid) : '' }),
     backup: isBackup(group, peer),
     down: (peer.down & DOWN) !== 0,
     ...((peer.down & DRAINING) === 0 ? {} : { drain: true }),
@@ -193,7 +194,7 @@ function placeOf(server: unknown, ofStream: boolean): Place {
   if (typeof server !== 'string' || server === '') {
     throw new ApiRefusal(400, 'UpstreamConfFormatError', 'missing "server" argument');
   }
-  const url = parseBackendUrl(latin1(server), { defaultPort: ofStream ? 0 : 80, uriPart: false });
+  const url = parseBackendUrl(byteText(server), { defaultPort: ofStream ? 0 : 80, uriPart: false });
   if (typeof url === 'string' || (url.family !== 'unix' && url.address === undefined)) {
     throw new ApiRefusal(400, 'UpstreamBadAddress', `${typeof url === 'string' ? url : 'an address is expected'} in "${server}"`);
   }
@@ -213,7 +214,7 @@ function routeOf({ route = '' }: Fields): string {
   if (typeof route !== 'string' || Buffer.byteLength(route) > MAX_ROUTE) {
     throw new ApiRefusal(400, 'UpstreamBadRoute', 'route is too long');
   }
-  return latin1(route);
+  return byteText(route);
 }
 
 function refuseSecond(group: UpstreamGroup, name: string): void {
@@ -230,7 +231,7 @@ export function addServer(group: UpstreamGroup, fields: Fields, ofStream: boolea
   const place = placeOf(fields.server, ofStream);
   const route = routeOf(fields);
   if (boolean(backup, 'backup') && group.set!.backup === null) {
-    throw new ApiRefusal(400, 'UpstreamNoBackup', `upstream "${utf8(group.name)}" has no backup`);
+    throw new ApiRefusal(400, 'UpstreamNoBackup', `upstream "${nativeText(group.name)}" has no backup`);
   }
   refuseSecond(group, place.name);
   const change = changeOf(fields, ofStream);

@@ -1,3 +1,4 @@
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import {
   backendTlsKind,
   cacheKind,
@@ -35,7 +36,7 @@ import {
   workerObject,
   workersOf,
 } from './service.js';
-import { latin1, metersOf, type Protocol, readings, runtimeOf, type StatusSource, utf8 } from './source.js';
+import { metersOf, type Protocol, readings, runtimeOf, type StatusSource } from './source.js';
 import { groupName, groupObject, takeGroups } from './upstreams.js';
 import { allTlsObject, locationObject, serverObject, streamServerObject } from './zones.js';
 
@@ -53,12 +54,12 @@ export interface ApiEndpoint {
 }
 
 const byName = <T extends { readonly name: string }>(all: readonly T[], show: (item: T) => object): Record<string, object> =>
-  Object.fromEntries(all.map((item) => [utf8(item.name), show(item)]));
+  Object.fromEntries(all.map((item) => [nativeText(item.name), show(item)]));
 
 const resetMeters =
   (kind: MeterKind) =>
   (source: StatusSource, name: string | undefined): void => {
-    insistCounted(metersOf(source).reset(kind, name === undefined ? undefined : latin1(name)));
+    insistCounted(metersOf(source).reset(kind, name === undefined ? undefined : byteText(name)));
   };
 
 const handlerObject = ({ values }: Reading): object => ({

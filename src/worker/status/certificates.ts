@@ -1,7 +1,7 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import { nameSlot } from '../http/request/server-names.js';
 import { tlsSlot } from '../tls/server-tls.js';
 import type { StatusSource } from './source.js';
-import { utf8 } from './source.js';
 
 /** A certificate that clients get. */
 export interface CertificateReport {
@@ -26,7 +26,7 @@ export function takeCertificates({ http }: StatusSource): CertificateReport[] {
         continue;
       }
       all.set(certificate.fingerprint256, {
-        server: utf8(server.conf(nameSlot).serverName || '_'),
+        server: nativeText(server.conf(nameSlot).serverName || '_'),
         subject: commonName(certificate.subject ?? '') || (/DNS:([^,]+)/.exec(certificate.subjectAltName ?? '')?.[1] ?? ''),
         issuer: commonName(certificate.issuer ?? ''),
         serial: certificate.serialNumber,

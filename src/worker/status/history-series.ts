@@ -1,8 +1,8 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import type { StatusHistory } from './history.js';
 import { COARSE, FINE } from './history.js';
 import { join, quantiles, type Sample, SERVER_TIMES } from './history-sample.js';
 import { partsOfReason } from './reason-name.js';
-import { utf8 } from './source.js';
 
 /** What charts show of a range: one list a series, one number an interval. Times are milliseconds, rates are per second. */
 export interface Series {
@@ -55,7 +55,7 @@ export function pastOf(history: StatusHistory, range: number, now: number): obje
   const samples = history.read(step, now - range).map(([, sample]) => sample);
   const { servers, peers } = join(samples);
   const named = (rows: Readonly<Record<string, number[]>>): object =>
-    Object.fromEntries(Object.entries(rows).map(([name, row]) => [utf8(name), row]));
+    Object.fromEntries(Object.entries(rows).map(([name, row]) => [nativeText(name), row]));
   return {
     seconds: Math.max(step, samples.length * step),
     servers: named(servers),
@@ -81,7 +81,7 @@ export function reasonsSince(history: StatusHistory, from: number): ReasonCount[
   }
   return [...counts]
     .map(([name, count]) => {
-      const [reason, path] = partsOfReason(utf8(name));
+      const [reason, path] = partsOfReason(nativeText(name));
       return { reason, path, count };
     })
     .sort((a, b) => b.count - a.count);
@@ -93,7 +93,7 @@ function byName<T>(
   value: (row: number[] | undefined) => T,
 ): Record<string, T[]> {
   const names = new Set(samples.flatMap((sample) => Object.keys(sample[kind])));
-  return Object.fromEntries([...names].map((name) => [utf8(name), samples.map((sample) => value(sample[kind][name]))]));
+  return Object.fromEntries([...names].map((name) => [nativeText(name), samples.map((sample) => value(sample[kind][name]))]));
 }
 
 function sum(rows: readonly (readonly number[])[]): number[] {

@@ -1,5 +1,6 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import { httpKeyvals, streamKeyvals } from '../lookup/keyval-zone.js';
-import { type Protocol, type StatusSource, utf8 } from './source.js';
+import type { Protocol, StatusSource } from './source.js';
 
 /** A keyval zone as people see it. */
 export interface ShownKeyvals {
@@ -20,15 +21,17 @@ export function takeKeyvals({ env }: StatusSource, most: number): ShownKeyvals[]
     [...env.zones.ofKind(protocol === 'http' ? httpKeyvals : streamKeyvals).values()].map((zone) => {
       const pairs = zone.pairs().sort(([a], [b]) => (a < b ? -1 : 1));
       return {
-        name: utf8(zone.name),
+        name: nativeText(zone.name),
         of: protocol,
         type: zone.data.type,
         timeout: zone.data.timeout,
         state: zone.data.state !== undefined,
         count: pairs.length,
-        pairs: pairs
-          .slice(0, most)
-          .map(([key, { value, expires }]) => ({ key: utf8(key), value: utf8(value), ends: Number.isFinite(expires) ? expires : null })),
+        pairs: pairs.slice(0, most).map(([key, { value, expires }]) => ({
+          key: nativeText(key),
+          value: nativeText(value),
+          ends: Number.isFinite(expires) ? expires : null,
+        })),
       };
     }),
   );

@@ -1,10 +1,11 @@
+import { byteText, nativeText } from '../../shared/text/native-text.js';
 import type { DiskCache } from '../cache/disk-cache.js';
 import { purge, type Wish } from '../cache/purge.js';
 import { wishesText } from '../cache/purge-question.js';
 import { readTags } from '../cache/tags.js';
 import { type Answer, ApiRefusal, type Question } from './api-question.js';
 import { takeCaches } from './service.js';
-import { latin1, type StatusSource, utf8 } from './source.js';
+import type { StatusSource } from './source.js';
 
 const PATH = /^\d+\/http\/caches\/([^/]*)\/purge$/;
 
@@ -34,9 +35,9 @@ export function wishesOf({ key, prefix, tag, tags, soft = false }: SaidPurge): r
     return 'invalid text';
   }
   if (key !== undefined || prefix !== undefined) {
-    return [{ what: key === undefined ? 'prefix' : 'key', text: latin1(texts[0]!), soft }];
+    return [{ what: key === undefined ? 'prefix' : 'key', text: byteText(texts[0]!), soft }];
   }
-  const found = readTags(texts.map(latin1));
+  const found = readTags(texts.map(byteText));
   if (found.dropped > 0 || found.tags.length === 0) {
     return 'the tags are too many or too long, or there are none';
   }
@@ -45,7 +46,7 @@ export function wishesOf({ key, prefix, tag, tags, soft = false }: SaidPurge): r
 
 /** The cache of a name, where this process works with it; `null`: no location uses it. */
 export function cacheNamed(source: StatusSource, name: unknown): DiskCache | null | undefined {
-  const found = takeCaches(source).find((cache) => utf8(cache.name) === name);
+  const found = takeCaches(source).find((cache) => nativeText(cache.name) === name);
   return found === undefined ? undefined : (found.index.disk ?? null);
 }
 

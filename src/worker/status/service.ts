@@ -1,3 +1,4 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import type { WorkerTotals } from '../../shared/zone/counters.js';
 import { CACHE, CACHE_STATUSES, cacheKind, RESET, resetKind, SERVICE, serviceKind } from '../../shared/zone/meter-kinds.js';
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
@@ -5,7 +6,7 @@ import type { CacheDef } from '../cache/cache-def.js';
 import { type CacheIndex, cacheZones } from '../cache/index-zone.js';
 import type { PurgeCount } from '../cache/purge-marks.js';
 import { insistCounted } from './api-question.js';
-import { metersOf, type StatusSource, utf8 } from './source.js';
+import { metersOf, type StatusSource } from './source.js';
 
 /** Bytes of a page of nginx's allocator, by which the API counts. */
 const PAGE = 4096;
@@ -99,7 +100,7 @@ export function slabsObject({ env }: StatusSource): Record<string, object> {
     env.zones.stats().map(({ ref, stats }) => {
       const all = Math.max(1, Math.floor(ref.bytes / PAGE));
       const used = Math.min(all, Math.max(1, Math.ceil(stats.used / PAGE)));
-      return [utf8(ref.name), { pages: { used, free: all - used }, slots: {} }];
+      return [nativeText(ref.name), { pages: { used, free: all - used }, slots: {} }];
     }),
   );
 }

@@ -33,9 +33,3 @@ export function readings(source: StatusSource, kind: MeterKind): Reading[] {
   const all = meters.read(kind);
   return meters.names(kind).map((name) => all.get(name) ?? emptyReading(kind, name));
 }
-
-/** Text of the configuration, whose characters are bytes, as it is meant. */
-export const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-
-/** The reverse of {@link utf8}. */
-export const latin1 = (text: string): string => Buffer.from(text).toString('latin1');

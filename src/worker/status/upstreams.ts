@@ -1,9 +1,10 @@
+import { nativeText } from '../../shared/text/native-text.js';
 import { groupKind, PEER, PLUS_BOUNDS, TLS_METER } from '../../shared/zone/meter-kinds.js';
 import { emptyReading, type Reading } from '../../shared/zone/meters.js';
 import { meterName, type UpstreamGroup } from '../upstream/group/group.js';
 import { groupsOf } from '../upstream/group/groups.js';
 import { type PeerStanding, standingsOf } from './peers.js';
-import { metersOf, type Protocol, runtimeOf, type StatusSource, utf8 } from './source.js';
+import { metersOf, type Protocol, runtimeOf, type StatusSource } from './source.js';
 import { responsesObject, tlsObject } from './zones.js';
 
 /** A peer with its numbers. */
@@ -43,7 +44,7 @@ export function takeGroups(source: StatusSource, protocol: Protocol = 'http'): C
 }
 
 /** What a group is called: an implied one by its host and port. */
-export const groupName = ({ name, port }: UpstreamGroup): string => utf8(port === 0 ? name : `${name}:${port}`);
+export const groupName = ({ name, port }: UpstreamGroup): string => nativeText(port === 0 ? name : `${name}:${port}`);
 
 /** A group in NGINX Plus's form. */
 export function groupObject({ group, peers, idle }: CountedGroup, protocol: Protocol = 'http'): object {
@@ -51,7 +52,7 @@ export function groupObject({ group, peers, idle }: CountedGroup, protocol: Prot
     peers: peers.map(protocol === 'http' ? peerObject : streamPeerObject),
     ...(protocol === 'http' ? { keepalive: idle } : {}),
     zombies: 0,
-    ...(group.zone === undefined ? {} : { zone: utf8(group.zone) }),
+    ...(group.zone === undefined ? {} : { zone: nativeText(group.zone) }),
   };
 }
 
@@ -97,8 +98,8 @@ function peerBeginning(counted: CountedPeer): object {
   const tls = peer.meter !== null && values[PEER.tls + TLS_METER.handshakes]! + values[PEER.tls + TLS_METER.failed]! > 0;
   return {
     id,
-    server: utf8(peer.name),
-    name: utf8(peer.server),
+    server: nativeText(peer.name),
+    name: nativeText(peer.server),
     backup,
     weight: peer.weight,
     state,

@@ -1,8 +1,9 @@
+import { twoDigits } from '../../shared/time/time-format.js';
+
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 const DAY_MS = 86_400_000;
 
-const two = (n: number): string => String(n).padStart(2, '0');
 const spaced = (n: number): string => String(n).padStart(2);
 
 /** Formats that stand for others. */
@@ -57,19 +58,19 @@ function field(conversion: string, { ms, at, offset, utc }: Moment): string | un
     case 'B':
       return MONTHS[at.getUTCMonth()]!;
     case 'C':
-      return two(Math.floor(year / 100));
+      return twoDigits(Math.floor(year / 100));
     case 'd':
-      return two(at.getUTCDate());
+      return twoDigits(at.getUTCDate());
     case 'e':
       return spaced(at.getUTCDate());
     case 'g':
-      return two(isoWeek(at).year % 100);
+      return twoDigits(isoWeek(at).year % 100);
     case 'G':
       return String(isoWeek(at).year);
     case 'H':
-      return two(hour);
+      return twoDigits(hour);
     case 'I':
-      return two(hour % 12 || 12);
+      return twoDigits(hour % 12 || 12);
     case 'j':
       return String(yearDay(at) + 1).padStart(3, '0');
     case 'k':
@@ -77,9 +78,9 @@ function field(conversion: string, { ms, at, offset, utc }: Moment): string | un
     case 'l':
       return spaced(hour % 12 || 12);
     case 'm':
-      return two(at.getUTCMonth() + 1);
+      return twoDigits(at.getUTCMonth() + 1);
     case 'M':
-      return two(at.getUTCMinutes());
+      return twoDigits(at.getUTCMinutes());
     case 'n':
       return '\n';
     case 'p':
@@ -89,25 +90,25 @@ function field(conversion: string, { ms, at, offset, utc }: Moment): string | un
     case 's':
       return String(Math.floor(ms / 1000));
     case 'S':
-      return two(at.getUTCSeconds());
+      return twoDigits(at.getUTCSeconds());
     case 't':
       return '\t';
     case 'u':
       return String(day || 7);
     case 'U':
-      return two(Math.floor((yearDay(at) + 7 - day) / 7));
+      return twoDigits(Math.floor((yearDay(at) + 7 - day) / 7));
     case 'V':
-      return two(isoWeek(at).week);
+      return twoDigits(isoWeek(at).week);
     case 'w':
       return String(day);
     case 'W':
-      return two(Math.floor((yearDay(at) + 7 - ((day + 6) % 7)) / 7));
+      return twoDigits(Math.floor((yearDay(at) + 7 - ((day + 6) % 7)) / 7));
     case 'y':
-      return two(year % 100);
+      return twoDigits(year % 100);
     case 'Y':
       return String(year);
     case 'z':
-      return `${offset < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(offset) / 60))}${two(Math.abs(offset) % 60)}`;
+      return `${offset < 0 ? '-' : '+'}${twoDigits(Math.trunc(Math.abs(offset) / 60))}${twoDigits(Math.abs(offset) % 60)}`;
     case 'Z':
       return utc ? 'GMT' : zoneName(ms);
     case '%':

@@ -4,7 +4,7 @@ import { ownValue } from '../../shared/collection/own-value.js';
 import type { ConfigContext } from '../../shared/config/define.js';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ClientTask } from '../task/client-task.js';
-import { openFailure, TlsFileError } from './pem.js';
+import { openSslFailure, TlsFileError } from './pem.js';
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = {
   TLSv1: 'TLSv1',
@@ -96,7 +96,7 @@ function readFile(path: string, files: NamedFiles, fail: (reason: string) => nev
   try {
     return files.read(path);
   } catch (error) {
-    return fail(openFailure(error, path, 'r'));
+    return fail(openSslFailure(error, path, 'r'));
   }
 }
 

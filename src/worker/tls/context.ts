@@ -3,7 +3,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions, typ
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import { applyCommands, type CommandedIdentity } from './conf-command.js';
 import { type Identity, objectReader } from './identity.js';
-import { loadAuthorities, loadRevocations, named, openFailure, TlsFileError } from './pem.js';
+import { loadAuthorities, loadNamed, loadRevocations, openSslFailure, TlsFileError } from './pem.js';
 import { TLS, type TlsSettings } from './settings.js';
 
 /** What of a server's settings goes into every context it uses, whichever certificates they have. */
@@ -78,7 +78,7 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
     ca: authorities.map(String),
   };
   if (settings.crl !== undefined) {
-    options.crl = named('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));
+    options.crl = loadNamed('CRL', settings.crl, (path) => loadRevocations(path, objectReader(files)));
   }
   if (settings.dhparam !== undefined) {
     options.dhparam = readParameters(settings.dhparam, files);
@@ -119,7 +119,7 @@ function readAuthorities(settings: ContextSettings, files: NamedFiles): X509Cert
   if (settings.trustedCertificate !== undefined) {
     paths.push(settings.trustedCertificate);
   }
-  const all = paths.flatMap((path) => named('certificate', path, () => loadAuthorities(path, objectReader(files))));
+  const all = paths.flatMap((path) => loadNamed('certificate', path, () => loadAuthorities(path, objectReader(files))));
   return all.filter(({ fingerprint256 }) => !seen.has(fingerprint256) && seen.add(fingerprint256));
 }
 
@@ -128,7 +128,7 @@ function readParameters(path: string, files: NamedFiles): string {
   try {
     text = files.read(path);
   } catch (error) {
-    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'r')})`);
+    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openSslFailure(error, path, 'r')})`);
   }
   if (!/-----BEGIN (?:X9\.42 )?DH PARAMETERS-----/.test(text)) {
     throw new TlsFileError(
@@ -179,7 +179,7 @@ export function makeContext(base: ContextBase, identities: readonly Identity[], 
 const kindOf = ({ publicKey }: X509Certificate): string | undefined => publicKey.asymmetricKeyType;
 
 /** Tries the settings that only OpenSSL can judge, one by one, so that the complaint names the right one. Throws {@link TlsFileError}. */
-export function checkOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>, files: NamedFiles): void {
+export function tryOptions(settings: Pick<TlsSettings, 'ciphers' | 'ecdhCurve' | 'dhparam'>, files: NamedFiles): void {
   attempt({ ciphers: settings.ciphers }, (reason) => `SSL_CTX_set_cipher_list("${settings.ciphers}") failed (SSL: ${reason})`);
   if (settings.ecdhCurve !== 'auto') {
     const bad = (): string => settings.ecdhCurve.split(':').find((curve) => !works({ ecdhCurve: curve })) ?? settings.ecdhCurve;

@@ -1,7 +1,7 @@
 import { fileStamp, type ReadFile, readNow } from '../../shared/config/named-files.js';
 import { nowSeconds } from '../../shared/time/unix-time.js';
 import { fits, type Identity, isEncrypted, mismatch } from './identity.js';
-import { DATA, loadChain, loadKey, named } from './pem.js';
+import { DATA, loadChain, loadKey, loadNamed } from './pem.js';
 import type { CertificateCache } from './settings.js';
 
 interface Entry {
@@ -62,7 +62,7 @@ export class IdentityCache {
   #fetch<T>(what: string, path: string, anew: boolean, load: (path: string) => T, mayKeep: () => boolean): T {
     const limits = this.#limits;
     if (limits === null) {
-      return named(what, path, load);
+      return loadNamed(what, path, load);
     }
     const id = `${what} ${path}`;
     const now = nowSeconds();
@@ -72,7 +72,7 @@ export class IdentityCache {
       if (!path.startsWith(DATA) && (anew || now - known.checked > limits.valid)) {
         const stamp = fileStamp(path);
         if (anew || stamp === undefined || stamp !== known.stamp) {
-          known.value = named(what, path, load);
+          known.value = loadNamed(what, path, load);
           known.stamp = stamp;
           if (!mayKeep()) {
             return known.value as T;
@@ -84,7 +84,7 @@ export class IdentityCache {
       this.#entries.set(id, known);
       return known.value as T;
     }
-    const value = named(what, path, load);
+    const value = loadNamed(what, path, load);
     if (!mayKeep()) {
       return value;
     }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { NamedFiles, ReadFile } from '../../shared/config/named-files.js';
-import { type Chain, DATA, loadChain, loadKey, named, TlsFileError } from './pem.js';
+import { type Chain, DATA, loadChain, loadKey, loadNamed, TlsFileError } from './pem.js';
 
 /** A certificate with its key, read from their files. */
 export interface Identity {
@@ -32,8 +32,8 @@ export const objectReader =
 export function configuredIdentity(certificate: string, key: string, passwords: readonly string[], files: NamedFiles): Identity {
   const read = objectReader(files);
   const load = (): Identity => ({
-    chain: named('certificate', certificate, (path) => loadChain(path, read)),
-    key: named('certificate key', key, (path) => loadKey(path, passwords, read)),
+    chain: loadNamed('certificate', certificate, (path) => loadChain(path, read)),
+    key: loadNamed('certificate key', key, (path) => loadKey(path, passwords, read)),
   });
   const identity = load();
   if (fits(identity)) {

@@ -65,16 +65,17 @@ const DEFAULT_GROUPS: Groups = hasTuples(process.versions.openssl)
 /** Only curves serve TLS 1.2, whose groups below have these numbers. */
 const LAST_CURVE = 255;
 
-const unknown = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
+/** A number of TLS for which there is no name. */
+export const hexNumber = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
 
 /** The name of a cipher suite, or its number when OpenSSL has none for it. */
 export function cipherName(code: number): string {
-  return CIPHERS.get(code) ?? unknown(code);
+  return CIPHERS.get(code) ?? hexNumber(code);
 }
 
 /** The name of a group, or its number when OpenSSL has none for it. */
 export function curveName(code: number): string {
-  return CURVES[code] ?? unknown(code);
+  return CURVES[code] ?? hexNumber(code);
 }
 
 function hasTuples(openssl: string): boolean {

@@ -19,12 +19,12 @@ function readText(path: string, read: ReadFile = readNow): string {
   try {
     return read(path);
   } catch (error) {
-    throw new TlsFileError(`BIO_new_file() failed (SSL: ${openFailure(error, path, 'r')})`);
+    throw new TlsFileError(`BIO_new_file() failed (SSL: ${openSslFailure(error, path, 'r')})`);
   }
 }
 
 /** Runs a reader and puts nginx's words before its complaint. */
-export function named<T>(what: string, path: string, load: (path: string) => T): T {
+export function loadNamed<T>(what: string, path: string, load: (path: string) => T): T {
   try {
     return load(path);
   } catch (error) {
@@ -36,7 +36,7 @@ export function named<T>(what: string, path: string, load: (path: string) => T):
 }
 
 /** OpenSSL's words for a file that cannot be opened. */
-export function openFailure(error: unknown, path: string, mode: string): string {
+export function openSslFailure(error: unknown, path: string, mode: string): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   const number = Math.abs(errno ?? 5)
     .toString(16)

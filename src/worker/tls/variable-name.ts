@@ -7,7 +7,7 @@ import { DATA, TlsFileError } from './pem.js';
  * The name of a certificate or key for a task, complete by `complete` unless it is a text itself. Throws {@link TlsFileError} when a
  * variable has a `..` that leads out of the folder that the configuration names: clients say what `$ssl_server_name` is. nginx follows it.
  */
-export function variableName(value: ComplexValue<ClientTask>, task: ClientTask, complete: (path: string) => string): string {
+export function namedByVariable(value: ComplexValue<ClientTask>, task: ClientTask, complete: (path: string) => string): string {
   const name = value.eval(task);
   if (name === '' || name.startsWith(DATA)) {
     return name;

@@ -1,5 +1,6 @@
 // The body of the thread that exports spans, and the only file that imports OpenTelemetry's packages; the build makes it a file of its
 // own with the packages in it.
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } from '@opentelemetry/otlp-exporter-base/node-http';
 import {
@@ -9,6 +10,7 @@ import {
   createSslCredentials,
 } from '@opentelemetry/otlp-grpc-exporter-base';
 import { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
+import { nativeText } from '../../shared/text/native-text.js';
 import type { Attributes, Span, SpanTarget, ThreadOrder, ThreadReport } from './span.js';
 
 const target = workerData as SpanTarget;
@@ -19,14 +21,12 @@ type Serializer = typeof ProtobufTraceSerializer;
 type Delegate = ReturnType<typeof createOtlpGrpcExportDelegate<Parameters<Serializer['serializeRequest']>[0], unknown>>;
 type ReadableSpan = Parameters<Serializer['serializeRequest']>[0][number];
 
-const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-
 function attributesOf(list: Attributes): ReadableSpan['attributes'] {
   const attributes: Record<string, string | number | string[]> = {};
   for (let i = 0; i < list.length; i += 2) {
     const value = list[i + 1]!;
-    attributes[utf8(list[i] as string)] =
-      typeof value === 'number' ? value : typeof value === 'string' ? utf8(value) : value.map((each) => utf8(each));
+    attributes[nativeText(list[i] as string)] =
+      typeof value === 'number' ? value : typeof value === 'string' ? nativeText(value) : value.map((each) => nativeText(each));
   }
   return attributes;
 }
@@ -34,7 +34,7 @@ function attributesOf(list: Attributes): ReadableSpan['attributes'] {
 /** OpenTelemetry's time: seconds and nanoseconds. */
 const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 
-const resource = { attributes: Object.fromEntries(target.resource.map(([name, value]) => [utf8(name), utf8(value)])) };
+const resource = { attributes: Object.fromEntries(target.resource.map(([name, value]) => [nativeText(name), nativeText(value)])) };
 const instrumentationScope = { name: 'sluice', version: target.version };
 
 function readable(span: Span): ReadableSpan {
@@ -43,17 +43,17 @@ function readable(span: Span): ReadableSpan {
     traceId,
     spanId: id,
     traceFlags: 1,
-    ...(state === '' ? {} : { traceState: { serialize: () => utf8(state) } }),
+    ...(state === '' ? {} : { traceState: { serialize: () => nativeText(state) } }),
   });
   return {
-    name: utf8(name),
+    name: nativeText(name),
     kind,
     spanContext: () => context(spanId),
     parentSpanContext: parentId === '' ? undefined : context(parentId),
     startTime: hrTime(start),
     endTime: hrTime(end),
     duration: hrTime(Math.max(0, end - start)),
-    status: { code: failed ? 2 : 0, ...(message === '' ? {} : { message: utf8(message) }) },
+    status: { code: failed ? 2 : 0, ...(message === '' ? {} : { message: nativeText(message) }) },
     attributes: attributesOf(attributes),
     links: [],
     events: events.map(([event, time, about]) => ({ name: event, time: hrTime(time), attributes: attributesOf(about) })),

@@ -5,7 +5,7 @@ import t from 'tap';
 import { challengeServerName, NameError, orderId, parseIdentifiers } from '../../../src/worker/acme/identifier.js';
 import { generateKey, parseKeyKind, USUAL_KEY } from '../../../src/worker/acme/key-kind.js';
 import { StateFolder } from '../../../src/worker/acme/state-folder.js';
-import { renewalId, validityOf } from '../../../src/worker/acme-process/check-certificate.js';
+import { certificateSpan, renewalId } from '../../../src/worker/acme-process/check-certificate.js';
 import { issueCertificate, makeRoot } from '../../../src/worker/acme-process/issue-certificate.js';
 import { pauseAfter, usualWindow } from '../../../src/worker/acme-process/schedule.js';
 
@@ -81,7 +81,7 @@ t.test('state in a folder, and a CA of our own', async (t) => {
   const second = await pairOf({ algorithm: 'rsa', size: 2048 });
   t.match(renewalId(first.chain), /^[\w-]{20,}\.[\w-]{20,}$/);
   t.equal(renewalId(root.chain), undefined);
-  t.ok(validityOf(first.chain).end > Date.now());
+  t.ok(certificateSpan(first.chain).end > Date.now());
 
   const state = new StateFolder(dir);
   t.equal(state.readPair('a'), undefined);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keep } from '../../../src/worker/bytes/keep.js';
+import { keepBytes } from '../../../src/worker/bytes/keep.js';
 
 const THINGS = 2000;
 const nth = (i: number): string => `${i}`.padEnd(i % 40, '.');
@@ -10,7 +10,7 @@ t.test('what is kept is a copy that shares no memory with what is soon forgotten
   for (let i = 0; i < THINGS; i++) {
     const bytes = Buffer.from(nth(i));
     passing.add(bytes.buffer);
-    kept.push(keep(bytes));
+    kept.push(keepBytes(bytes));
     bytes.fill(0);
   }
   const pieces = new Set(kept.map((bytes) => bytes.buffer));
@@ -25,7 +25,7 @@ t.test('what is kept is a copy that shares no memory with what is soon forgotten
 });
 
 t.test('there may be much to keep, or nothing', (t) => {
-  t.equal(String(keep(Buffer.alloc(5000, 'x'))), 'x'.repeat(5000));
-  t.equal(keep(new Uint8Array(0)).length, 0);
+  t.equal(String(keepBytes(Buffer.alloc(5000, 'x'))), 'x'.repeat(5000));
+  t.equal(keepBytes(new Uint8Array(0)).length, 0);
   t.end();
 });

@@ -9,7 +9,7 @@ import {
   DECODED,
   HpackDecoder,
 } from '../../../src/worker/http/http2-frames/hpack/decoder.js';
-import { HpackEncoder, KEEP, nameCode } from '../../../src/worker/http/http2-frames/hpack/encoder.js';
+import { HpackEncoder, hpackName, KEEP } from '../../../src/worker/http/http2-frames/hpack/encoder.js';
 import { HOPELESS, lookAhead } from '../../../src/worker/http/http2-frames/hpack/look-ahead.js';
 
 const LIMITS = { field: 100, total: 1000 };
@@ -142,7 +142,7 @@ class Pair {
     const into = Buffer.alloc(20_000);
     let at = this.encoder.begin(into, 0);
     for (const [name, value, keep] of fields) {
-      at = this.encoder.field(into, at, nameCode(name, keep), value);
+      at = this.encoder.field(into, at, hpackName(name, keep), value);
     }
     const { code, lines } = decode(this.decoder, into.toString('hex', 0, at), { field: 20_000, total: 40_000 });
     if (code !== DECODED) {

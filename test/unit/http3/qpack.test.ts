@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Field } from '../../../src/worker/http/fields/field.js';
 import { DecoderInstructions, DecoderStreamReader } from '../../../src/worker/http/http3-frames/qpack/decoder-stream.js';
 import { EncoderStreamReader } from '../../../src/worker/http/http3-frames/qpack/encoder-stream.js';
-import { nameCode } from '../../../src/worker/http/http3-frames/qpack/name-code.js';
+import { qpackName } from '../../../src/worker/http/http3-frames/qpack/name-code.js';
 import { SECTION, SectionDecoder } from '../../../src/worker/http/http3-frames/qpack/section-decoder.js';
 import { QpackSectionWriter } from '../../../src/worker/http/http3-frames/qpack/section-writer.js';
 import { STATIC_FIELDS } from '../../../src/worker/http/http3-frames/qpack/static-table.js';
@@ -178,7 +178,7 @@ t.test('what is written can be read', async (t) => {
   for (let round = 0; round < 3; round++) {
     writer.begin();
     for (const [name, value] of fields) {
-      writer.field(nameCode(name), value);
+      writer.field(qpackName(name), value);
     }
     const frame = writer.end();
     t.equal(frame[0], 1, 'a HEADERS frame');

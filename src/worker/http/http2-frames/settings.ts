@@ -3,7 +3,7 @@ import type { Output } from './output.js';
 import { ERROR_CODE, FLAG, FRAME, SETTING } from './protocol.js';
 
 /** Sends SETTINGS with these values. */
-export function sendSettings(output: Output, said: readonly (readonly [id: number, value: number])[]): void {
+export function writeSettings(output: Output, said: readonly (readonly [id: number, value: number])[]): void {
   const bytes = output.frame(FRAME.SETTINGS, 0, 0, said.length * 6);
   for (const [id, value] of said) {
     bytes.writeUInt16BE(id, output.length);

@@ -2,7 +2,7 @@ import { IdTable } from '../../../shared/collection/id-table.js';
 import { FAILED } from '../../task/codes.js';
 import { FRAME } from '../http2-frames/protocol.js';
 import { OVER } from '../multiplexed/how-over.js';
-import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
+import { beginStreams, countBegun, countOver, endStreams } from '../multiplexed/stream-counts.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { ClosedStreams } from './closed-streams.js';
 import type { Http2Connection } from './connection.js';
@@ -75,7 +75,7 @@ export class Http2Streams {
   add(stream: Http2Stream): void {
     const { host, flood, deadline, server } = this.#c;
     if (this.#open.size === 0) {
-      beginWork(host, this.#c);
+      beginStreams(host, this.#c);
       deadline.clear();
     }
     this.#open.set(stream.streamId, stream);
@@ -125,7 +125,7 @@ export class Http2Streams {
     if (this.#open.size > 0) {
       return;
     }
-    endWork(c.host);
+    endStreams(c.host);
     this.idleSince = performance.now();
     if (c.lost) {
       c.close();

@@ -1,18 +1,18 @@
 import { DEBUG } from '../../../shared/log/level.js';
 import { CONNECTION_FIELDS } from '../fields/connection-fields.js';
-import { type HpackName, KEEP, nameCode } from '../http2-frames/hpack/encoder.js';
+import { type HpackName, hpackName, KEEP } from '../http2-frames/hpack/encoder.js';
 import { HpackSectionWriter } from '../http2-frames/section-writer.js';
 import type { Request } from '../request/request.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 
-const STATUS = nameCode(':status', KEEP.ALWAYS);
-const SERVER = nameCode('server', KEEP.ALWAYS);
-const DATE = nameCode('date', KEEP.ALWAYS);
-const CONTENT_TYPE = nameCode('content-type', KEEP.ALWAYS);
-const CONTENT_LENGTH = nameCode('content-length');
-const LAST_MODIFIED = nameCode('last-modified');
-const LOCATION = nameCode('location');
-const VARY = nameCode('vary', KEEP.ALWAYS);
+const STATUS = hpackName(':status', KEEP.ALWAYS);
+const SERVER = hpackName('server', KEEP.ALWAYS);
+const DATE = hpackName('date', KEEP.ALWAYS);
+const CONTENT_TYPE = hpackName('content-type', KEEP.ALWAYS);
+const CONTENT_LENGTH = hpackName('content-length');
+const LAST_MODIFIED = hpackName('last-modified');
+const LOCATION = hpackName('location');
+const VARY = hpackName('vary', KEEP.ALWAYS);
 
 /** The statuses that have an index of their own. */
 const statusIndex: ReadonlyMap<number, number> = new Map([200, 204, 206, 304, 400, 404, 500].map((status, i) => [status, 8 + i]));
@@ -55,7 +55,7 @@ export class HeadWriter extends HpackSectionWriter {
 
   /** Writes a field that may come from anywhere, unless it means something in HTTP/1 alone. */
   foreign(name: string, value: string): void {
-    const code = nameCode(name);
+    const code = hpackName(name);
     if (!CONNECTION_FIELDS.has(code.text)) {
       this.field(code, value);
     }

@@ -1,5 +1,5 @@
 import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FRAME, MAX_FRAME, MAX_WINDOW, SETTING } from '../http2-frames/protocol.js';
-import { sendSettings as sendAll } from '../http2-frames/settings.js';
+import { writeSettings as sendAll } from '../http2-frames/settings.js';
 import type { Http2Connection } from './connection.js';
 import { http2Slot } from './http2-settings.js';
 

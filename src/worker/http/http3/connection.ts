@@ -19,7 +19,7 @@ import { DecoderInstructions } from '../http3-frames/qpack/decoder-stream.js';
 import { SectionDecoder } from '../http3-frames/qpack/section-decoder.js';
 import { QpackTable } from '../http3-frames/qpack/table.js';
 import { FloodGuard } from '../multiplexed/flood.js';
-import { beginWork, countBegun, countOver, endWork } from '../multiplexed/stream-counts.js';
+import { beginStreams, countBegun, countOver, endStreams } from '../multiplexed/stream-counts.js';
 import type { AddressRuntime } from '../request/address-runtime.js';
 import { clientSlot, headSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
@@ -282,7 +282,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     stream.remoteAddress = this.remoteAddress = address;
     stream.remotePort = this.remotePort = port;
     if (this.#requests.size === 0) {
-      beginWork(host, this);
+      beginStreams(host, this);
     }
     this.#requests.set(stream.streamId, stream);
     countBegun(host);
@@ -302,7 +302,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (this.#requests.size > 0) {
       return;
     }
-    endWork(host);
+    endStreams(host);
     this.#idleSince = performance.now();
     if (this.#state === State.LOST) {
       this.#close();

@@ -12,7 +12,7 @@ import { METHOD } from '../syntax/method.js';
 import { HTTP_09, REQUEST_LINE_AGAIN, REQUEST_LINE_OK, RequestLine } from '../syntax/request-line.js';
 import { normalizeUri } from '../syntax/uri.js';
 import { RequestStream } from './channel.js';
-import { isDisabled, makeRequest } from './open-request.js';
+import { isDisabled, makeHttp3Stream } from './open-request.js';
 
 const line = new RequestLine();
 const NOTHING = Buffer.alloc(0);
@@ -56,7 +56,7 @@ export class HqChannel extends RequestStream {
     this.headCame();
     this.over = true;
     this.#held = Buffer.alloc(0);
-    const stream = makeRequest(c, this);
+    const stream = makeHttp3Stream(c, this);
     stream.inClosed = end;
     const r = stream.request;
     const { head } = r;

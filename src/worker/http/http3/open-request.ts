@@ -16,7 +16,7 @@ import { Http3Stream } from './stream.js';
 const reader = new RequestReader(3);
 
 /** Makes the request of a stream. */
-export function makeRequest(c: Http3Connection, channel: RequestStream): Http3Stream {
+export function makeHttp3Stream(c: Http3Connection, channel: RequestStream): Http3Stream {
   c.requests++;
   const stream = new Http3Stream(c, channel.quic);
   stream.request = new Request(stream, c.server, new RequestHead(), null, c.now);
@@ -30,7 +30,7 @@ export function makeRequest(c: Http3Connection, channel: RequestStream): Http3St
  * memory; `ended`: no body follows. nginx: ngx_http_v3_process_request_header.
  */
 export function openRequest(c: Http3Connection, channel: RequestStream, end: number, length: number, ended: boolean): void {
-  const stream = makeRequest(c, channel);
+  const stream = makeHttp3Stream(c, channel);
   const r = stream.request;
   reader.begin(r, c.serverName);
   stream.inClosed = ended;
@@ -55,7 +55,7 @@ export function openRequest(c: Http3Connection, channel: RequestStream, end: num
 
 /** Refuses a request whose header section is too long to be read. */
 export function refuseTooLarge(c: Http3Connection, channel: RequestStream, problem: string): void {
-  const stream = makeRequest(c, channel);
+  const stream = makeHttp3Stream(c, channel);
   c.willNotRead(channel.quic.id);
   reader.begin(stream.request, c.serverName);
   stream.request.log(INFO, problem);

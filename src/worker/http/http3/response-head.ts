@@ -1,18 +1,18 @@
 import { DEBUG } from '../../../shared/log/level.js';
 import { CONNECTION_FIELDS } from '../fields/connection-fields.js';
-import { nameCode, type QpackName } from '../http3-frames/qpack/name-code.js';
+import { type QpackName, qpackName } from '../http3-frames/qpack/name-code.js';
 import { QpackSectionWriter } from '../http3-frames/qpack/section-writer.js';
 import type { Request } from '../request/request.js';
 import { type HeadEncoder, writeHead } from '../serving/write-head.js';
 
-const STATUS = nameCode(':status');
-const SERVER = nameCode('server');
-const DATE = nameCode('date');
-const CONTENT_TYPE = nameCode('content-type');
-const CONTENT_LENGTH = nameCode('content-length');
-const LAST_MODIFIED = nameCode('last-modified');
-const LOCATION = nameCode('location');
-const VARY = nameCode('vary');
+const STATUS = qpackName(':status');
+const SERVER = qpackName('server');
+const DATE = qpackName('date');
+const CONTENT_TYPE = qpackName('content-type');
+const CONTENT_LENGTH = qpackName('content-length');
+const LAST_MODIFIED = qpackName('last-modified');
+const LOCATION = qpackName('location');
+const VARY = qpackName('vary');
 
 /** Puts what a response head has into a section. nginx: ngx_http_v3_header_filter. */
 class Http3Encoder implements HeadEncoder {
@@ -54,7 +54,7 @@ class Http3Encoder implements HeadEncoder {
 
   /** Writes a field that may come from anywhere, unless it means something in HTTP/1 alone. */
   field(name: string, value: string): void {
-    const code = nameCode(name);
+    const code = qpackName(name);
     if (!CONNECTION_FIELDS.has(code.text)) {
       this.#put(code, value);
     }

@@ -17,7 +17,7 @@ import { PacedPieces, type PieceStream } from './paced-pieces.js';
 import { DEFAULT_URGENCY, parsePriority } from './priority.js';
 import { type InputStream, RequestInput } from './request-input.js';
 import { StreamClient } from './stream-client.js';
-import { answerOf, SWITCHING } from './websocket.js';
+import { SWITCHING, statusForWebSocket } from './websocket.js';
 
 /**
  * One request and its response on a stream of a connection that has several: another one goes on when this one is broken off. HTTP/2 and
@@ -170,7 +170,7 @@ export abstract class RequestStream<C extends KnownClient>
     this.action = 'sending response to client';
     let { status } = r.out;
     if (status === SWITCHING || this.upgradeKey !== '') {
-      status = answerOf(r, this.upgradeKey);
+      status = statusForWebSocket(r, this.upgradeKey);
       if (status !== r.out.status && status !== 200) {
         this.#refuse(r, status);
         return;

@@ -3,7 +3,7 @@ import type { ConnectionHost } from '../connection/connection-host.js';
 import type { Request } from '../request/request.js';
 
 /** A connection is at work for its first open stream: nobody may close it for a new connection. */
-export function beginWork(host: ConnectionHost, connection: Idle): void {
+export function beginStreams(host: ConnectionHost, connection: Idle): void {
   host.counters.waiting--;
   host.idle.remove(connection);
 }
@@ -23,7 +23,7 @@ export function countOver(host: ConnectionHost, r: Request): void {
 }
 
 /** No stream of a connection is open any more. */
-export function endWork(host: ConnectionHost): void {
+export function endStreams(host: ConnectionHost): void {
   host.counters.waiting++;
   host.counters.changed();
 }

@@ -14,7 +14,7 @@ export const newKey = (): string => randomBytes(16).toString('base64');
  * or empty.
  * A status of 2xx would say that a WebSocket is there, and 101 does not exist (RFC 9113, 8.6).
  */
-export function answerOf(r: Request, key: string): number {
+export function statusForWebSocket(r: Request, key: string): number {
   const { status } = r.out;
   if (status !== SWITCHING) {
     if (status < 200 || status > 299) {

@@ -5,7 +5,7 @@ import { reasonPhrase } from './response-status.js';
  * Notes what `$error_reason` says if the request is refused now, where no line of the error log says it. Callers look at
  * `r.http.explains` first, so that nothing is put together for nobody.
  */
-export function explain(r: Request, text: string): void {
+export function noteReasonText(r: Request, text: string): void {
   r.main.lastLogged = text;
 }
 

@@ -6,7 +6,7 @@ import { escapeUri } from '../syntax/uri-escape.js';
 import { clientSlot } from './client-settings.js';
 import { logLocation, logTest } from './debug-lines.js';
 import { documentSlot } from './document-settings.js';
-import { explain } from './error-reason.js';
+import { noteReasonText } from './error-reason.js';
 import type { LocationRuntime } from './http-runtime.js';
 import type { LocationTree } from './location-tree.js';
 import { sendRedirect } from './redirect.js';
@@ -70,7 +70,7 @@ export function findConfig(r: Request): boolean {
   }
   if (!r.internal && location.conf(documentSlot).internal) {
     if (r.http.explains) {
-      explain(r, `location "${location.info.name}" is internal`);
+      noteReasonText(r, `location "${location.info.name}" is internal`);
     }
     r.trace?.add(r, 'access', 'refused with 404: the location is internal', { in: location, directive: 'internal' });
     r.finalize(404);

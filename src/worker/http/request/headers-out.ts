@@ -360,6 +360,16 @@ export class HeadersOut {
     return found;
   }
 
+  /** Takes off what said which body it is, for filters that make another one of it; with `keep`, it stays as a weak validator. */
+  bodyChanges(keep: boolean): void {
+    if (keep) {
+      this.weakenEtag();
+    } else {
+      this.clearLastModified();
+      this.etag = undefined;
+    }
+  }
+
   /** Makes a strong validator weak, for filters that change the bytes. nginx: ngx_http_weak_etag. */
   weakenEtag(): void {
     if (this.etag === undefined || this.etag.startsWith('W/')) {

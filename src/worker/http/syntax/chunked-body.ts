@@ -1,5 +1,5 @@
+import { hexDigit } from '../../../shared/text/hex-digit.js';
 import { moveDown } from '../../bytes/gathered.js';
-import { hexDigit } from './uri-escape.js';
 
 /** {@link ChunkedBody.read}: the bytes are used up. */
 export const CHUNK_AGAIN = 0;

@@ -1,3 +1,5 @@
+import { hexDigit } from '../../../shared/text/hex-digit.js';
+
 /** What a text is escaped for (nginx: NGX_ESCAPE_URI and so on; `mail-auth` is `memcached` there too). */
 export type EscapeType = 'uri' | 'args' | 'component' | 'html' | 'refresh' | 'memcached';
 
@@ -57,15 +59,6 @@ function escapeFrom(text: string, first: number, escaped: Uint8Array): string {
     }
   }
   return out + text.slice(copied);
-}
-
-/** The four bits of a hexadecimal digit; -1 for any other byte. */
-export function hexDigit(c: number): number {
-  if (c >= 0x30 && c <= 0x39) {
-    return c - 0x30;
-  }
-  const lower = c | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
+import { hexDigit } from '../../../shared/text/hex-digit.js';
 import { latin1 } from '../../bytes/latin1.js';
-import { hexDigit, unescapeUri } from './uri-escape.js';
+import { ups } from './ups.js';
+import { unescapeUri } from './uri-escape.js';
 
 /** What the parsers below find in a request target. */
 export interface UriParts {
@@ -254,27 +256,16 @@ export function parseUnsafeUri(raw: string): { readonly uri: string; readonly ar
   const question = raw.indexOf('?');
   let uri = question === -1 ? raw : raw.slice(0, question);
   const args = question === -1 ? '' : raw.slice(question + 1);
-  if (uri === '' || climbs(uri)) {
+  if (uri === '' || isUnsafe(uri)) {
     return undefined;
   }
   if (uri.includes('%')) {
     uri = unescapeUri(uri, 'all');
-    if (climbs(uri)) {
+    if (isUnsafe(uri)) {
       return undefined;
     }
   }
   return { uri, args };
 }
 
-function climbs(path: string): boolean {
-  if (path.includes('\0')) {
-    return true;
-  }
-  for (let i = path.indexOf('..'); i !== -1; i = path.indexOf('..', i + 1)) {
-    const before = i === 0 || path.charCodeAt(i - 1) === SLASH;
-    if (before && (i + 2 === path.length || path.charCodeAt(i + 2) === SLASH)) {
-      return true;
-    }
-  }
-  return false;
-}
+const isUnsafe = (path: string): boolean => path.includes('\0') || ups(path) > 0;

@@ -5,12 +5,12 @@ import { respond, respondBuffer, sendHeader } from '../../http/request/respond.j
 import { METHOD } from '../../http/syntax/method.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { requestObject } from '../request-object.js';
-import { addHeader, setFinalStatus } from '../response-head.js';
+import { addScriptHeader, setFinalStatus } from '../response-head.js';
 import { isPromise } from '../script-promise.js';
 import { exceptionText } from '../task.js';
 import { bytesOf } from '../text.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
-import { LightRequest, openRequest } from './light-request.js';
+import { LightRequest, openToLight } from './light-request.js';
 import { isMadeBy, LightResponse, NodeResponse, openResponse } from './light-response.js';
 import { ReadableSource } from './readable-source.js';
 import { checkForHandler } from './request-url.js';
@@ -27,7 +27,7 @@ let opened = false;
 export function openGlobals(): void {
   if (!opened) {
     opened = true;
-    Object.assign(globalThis, openRequest(), { Response: openResponse() });
+    Object.assign(globalThis, openToLight(), { Response: openResponse() });
   }
 }
 
@@ -157,7 +157,7 @@ class FetchRun extends HandlerRun {
     for (let i = 0; i < list.length; i += 2) {
       const name = list[i]!;
       if (!(unpacked && (name === 'content-encoding' || name === 'content-length'))) {
-        addHeader(r, name, name, list[i + 1]!);
+        addScriptHeader(r, name, name, list[i + 1]!);
       }
     }
     if (typeof body === 'string' || body instanceof Uint8Array) {

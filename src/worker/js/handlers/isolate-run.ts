@@ -6,7 +6,7 @@ import { readBody } from '../../http/request/request-body.js';
 import { respond, respondBuffer, sendHeader } from '../../http/request/respond.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { AGAIN, type Result } from '../../task/codes.js';
-import { addHeader, setFinalStatus } from '../response-head.js';
+import { addScriptHeader, setFinalStatus } from '../response-head.js';
 import { bytesOf } from '../text.js';
 import { wholeBody } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
@@ -84,7 +84,7 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
       try {
         setFinalStatus(r, status, statusText === '' ? undefined : bytesOf(statusText));
         for (let i = 0; i < headers.length; i += 2) {
-          addHeader(r, headers[i]!, headers[i]!, headers[i + 1]!);
+          addScriptHeader(r, headers[i]!, headers[i]!, headers[i + 1]!);
         }
       } catch (error) {
         this.failed(error);

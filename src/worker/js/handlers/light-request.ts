@@ -154,7 +154,7 @@ function headersOf(r: ServerRequest): Headers {
  * Makes what takes the place of Node's globals, so that handlers can give the light request to them: a class that can be made from one, and
  * a `fetch` that sends one. Once for a process that has handlers.
  */
-export function openRequest(): { readonly Request: typeof Request; readonly fetch: typeof fetch } {
+export function openToLight(): { readonly Request: typeof Request; readonly fetch: typeof fetch } {
   const nodeFetch = globalThis.fetch;
   const Node = globalThis.Request;
   NodeRequest = Node;

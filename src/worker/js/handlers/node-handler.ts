@@ -6,7 +6,7 @@ import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { respond } from '../../http/request/respond.js';
 import { AGAIN, type Result } from '../../task/codes.js';
-import { addHeader, sendInformation, setFinalStatus } from '../response-head.js';
+import { addScriptHeader, sendInformation, setFinalStatus } from '../response-head.js';
 import { isPromise } from '../script-promise.js';
 import { HandlerInput } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
@@ -388,7 +388,7 @@ class ResponseAdapter implements Source {
       const lower = name.toLowerCase();
       const value = res.getHeader(lower);
       for (const one of Array.isArray(value) ? value : [value]) {
-        addHeader(r, name, lower, String(one));
+        addScriptHeader(r, name, lower, String(one));
       }
     }
     this.#begun = true;

@@ -6,7 +6,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import { type AddressEntry, AddressMap } from '../../address/address-map.js';
 import { parseCidr } from '../../address/cidr.js';
 import { documentSlot } from '../../http/request/document-settings.js';
-import { explain } from '../../http/request/error-reason.js';
+import { noteReasonText } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
@@ -103,7 +103,7 @@ function check(r: Request, rules: AccessRules): Result {
     r.log(ERROR, 'access forbidden by rule');
   }
   if (r.http.explains) {
-    explain(r, verdict.reason);
+    noteReasonText(r, verdict.reason);
   }
   return 403;
 }

@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -8,9 +9,8 @@ import { METHOD } from '../../http/syntax/method.js';
 import { forOperators, logChange, OperatorAccess, type Refused } from '../../status/access.js';
 import { answerApi, isCounted, notFound } from '../../status/api-answer.js';
 import { apiPath, queryValue } from '../../status/api-path.js';
-import { type Answer, fail, refusalOf } from '../../status/api-question.js';
+import { type Answer, apiError, refusalOf } from '../../status/api-question.js';
 import { answerPurge, isPurge } from '../../status/purges.js';
-import { utf8 } from '../../status/source.js';
 import { enter, leave } from '../../task/at-work.js';
 import { AGAIN } from '../../task/codes.js';
 
@@ -29,12 +29,12 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
   const access = new OperatorAccess('the API', location.server);
   const answer = (r: Request): void => {
     if ((r.body?.length ?? 0) > LONGEST_BODY) {
-      send(r, fail(413, 'RequestTooLarge', 'the body is too large'));
+      send(r, apiError(413, 'RequestTooLarge', 'the body is too large'));
       return;
     }
     const question = {
       method: r.methodBit === METHOD.HEAD ? 'GET' : r.method,
-      path: utf8(apiPath(r)),
+      path: nativeText(apiPath(r)),
       fields: queryValue(r.args, 'fields'),
       key: queryValue(r.args, 'key'),
       write,
@@ -81,7 +81,7 @@ export function answerRequest(write: boolean, env: WorkerEnv, location: Location
 }
 
 const refusal = (why: Exclude<Refused, undefined>): Answer =>
-  fail(403, why === 'unknown host' ? 'UnknownHost' : 'CrossSiteRequest', why === 'unknown host' ? `${why} in the Host header` : why);
+  apiError(403, why === 'unknown host' ? 'UnknownHost' : 'CrossSiteRequest', why === 'unknown host' ? `${why} in the Host header` : why);
 
 function send(r: Request, { status, body }: Answer): void {
   r.out.add('Cache-Control', 'no-store');

@@ -11,7 +11,7 @@ import type { Request } from '../../http/request/request.js';
 import type { KeyvalData, KeyvalZone } from '../../lookup/keyval-zone.js';
 import { lastingSlot } from '../../task/client-task.js';
 import { DECLINED, OK, type Result } from '../../task/codes.js';
-import { readKeyFile } from './key-file.js';
+import { readApiKeys } from './key-file.js';
 
 /** What a location says of API keys. */
 export interface KeySettings {
@@ -39,7 +39,7 @@ function find(r: Request, { asked, files, zones }: Readonly<KeySettings>): Found
   }
   const digest = hash('sha256', Buffer.from(key, 'latin1'), 'hex');
   for (const path of files) {
-    const names = readKeyFile(r, path);
+    const names = readApiKeys(r, path);
     if (names === undefined) {
       return 'failed';
     }

@@ -21,7 +21,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const MOST_TOLD = 10;
 
 /** Reads a file of keys as it is now; undefined when it cannot be read, which has been logged then. */
-export function readKeyFile(r: Request, path: string): KeyNames | undefined {
+export function readApiKeys(r: Request, path: string): KeyNames | undefined {
   const info = freshFile(r, path, true, r.location.conf(fileSlot), undefined);
   const errno = info.errno === ENOENT ? whyMissing(path) : info.errno;
   if (errno !== 0) {

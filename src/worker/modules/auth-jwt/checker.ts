@@ -15,7 +15,7 @@ import { lastingSlot } from '../../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, OK, type Result, type Status } from '../../task/codes.js';
 import type { KeySource } from './key-source.js';
 import type { AskedTokens, JwtSettings } from './settings.js';
-import { isFor, verifierOf } from './verifiers.js';
+import { verifierOf, verifies } from './verifiers.js';
 
 /** What is known of a client's token: the token itself once it is verified, or the location that has refused it. */
 const OUTCOME = lastingSlot<VerifiedToken | LocationRuntime>();
@@ -111,7 +111,7 @@ export class JwtChecker {
   }
 
   #verifierNow(): TokenVerifier {
-    if (!isFor(this.#verifier, this.#sets, this.#conf.type)) {
+    if (!verifies(this.#verifier, this.#sets, this.#conf.type)) {
       this.#verifier = verifierOf(this.#sets, this.#conf.type);
     }
     return this.#verifier;

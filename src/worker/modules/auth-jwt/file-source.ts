@@ -4,7 +4,7 @@ import { ERROR } from '../../../shared/log/level.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import type { KeySet } from '../../jose/key-set.js';
-import { readKeyFile } from '../../jwks/key-file.js';
+import { readKeySetFile } from '../../jwks/key-file.js';
 import type { Status } from '../../task/codes.js';
 import type { KeySource } from './key-source.js';
 import type { KeyFile } from './settings.js';
@@ -46,7 +46,7 @@ export class FileKeySource implements KeySource {
       r.log(ERROR, `"${path}" leads out of "${value.text}"`);
       return 403;
     }
-    const keys = readKeyFile(r, path);
+    const keys = readKeySetFile(r, path);
     if (typeof keys !== 'number' && this.#cacheTime > 0) {
       this.#cached.set(path, { keys, until: Date.now() + this.#cacheTime });
     }

@@ -6,7 +6,7 @@ import { MemorySink } from '../../http/body/memory-sink.js';
 import type { Request } from '../../http/request/request.js';
 import { RequestBody } from '../../http/request/request-body.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
-import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
+import { readUnsafeUri } from '../../http/request/unsafe-uri.js';
 import { type KeySet, readKeySet } from '../../jose/key-set.js';
 import type { Result, Status } from '../../task/codes.js';
 import type { KeySource } from './key-source.js';
@@ -54,7 +54,7 @@ export class RequestSource implements KeySource {
 
   fetch(r: Request, done: (result: KeySet | Status) => void): Status | undefined {
     const uri = this.#uri.eval(r);
-    const target = parseUnsafeUri(r, uri);
+    const target = readUnsafeUri(r, uri);
     if (target === undefined) {
       return 500;
     }

@@ -17,7 +17,7 @@ export function verifierOf(sets: readonly KeySet[], type: TokenType): TokenVerif
   if (list === undefined) {
     verifiers.set(first, (list = []));
   }
-  let verifier = list.find((one) => isFor(one, sets, type));
+  let verifier = list.find((one) => verifies(one, sets, type));
   if (verifier === undefined) {
     verifier = new TokenVerifier([...sets], type);
     list.unshift(verifier);
@@ -27,7 +27,7 @@ export function verifierOf(sets: readonly KeySet[], type: TokenType): TokenVerif
 }
 
 /** Whether a verifier is the one for these sets. */
-export function isFor(verifier: TokenVerifier, sets: readonly KeySet[], type: TokenType): boolean {
+export function verifies(verifier: TokenVerifier, sets: readonly KeySet[], type: TokenType): boolean {
   const its = verifier.sets;
   if (verifier.type !== type || its.length !== sets.length) {
     return false;

@@ -1,6 +1,6 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import { LOGIN } from '../../../shared/zone/meter-kinds.js';
-import { explain } from '../../http/request/error-reason.js';
+import { noteReasonText } from '../../http/request/error-reason.js';
 import type { Request } from '../../http/request/request.js';
 import { respondBuffer } from '../../http/request/respond.js';
 import { DONE, type Result } from '../../task/codes.js';
@@ -16,7 +16,7 @@ export function tell(r: Request, text: string): void {
 export function refuse(r: Request, status: Result, reason: string): Result {
   const text = `oidc: ${reason}`;
   if (r.http.explains) {
-    explain(r, text);
+    noteReasonText(r, text);
   }
   tell(r, reason);
   r.log(status === 401 ? INFO : ERROR, text);

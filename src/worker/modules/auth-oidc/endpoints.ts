@@ -6,7 +6,7 @@ import { takeCallback } from './callback.js';
 import { backChannelLogout, frontChannelLogout, logOut } from './logout.js';
 import type { Provider } from './provider.js';
 import { Refreshes } from './refresh.js';
-import { pathOf } from './settings.js';
+import { uriPath } from './settings.js';
 
 type Endpoint = (r: Request) => Result;
 
@@ -56,8 +56,8 @@ function endpointsOf(providers: readonly Provider[]): Map<string, Endpoint> {
       }
     }
   }
-  for (const path of new Set(providers.map(({ settings }) => pathOf(settings.redirectUri)))) {
-    const own = providers.filter(({ settings }) => pathOf(settings.redirectUri) === path);
+  for (const path of new Set(providers.map(({ settings }) => uriPath(settings.redirectUri)))) {
+    const own = providers.filter(({ settings }) => uriPath(settings.redirectUri) === path);
     endpoints.set(path, (r) => takeCallback(r, own));
   }
   return endpoints;

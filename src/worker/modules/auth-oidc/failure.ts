@@ -1,4 +1,4 @@
-import { latin1 } from './settings.js';
+import { byteText } from '../../../shared/text/native-text.js';
 
 /**
  * Why something asked of a provider did not come about.
@@ -13,8 +13,8 @@ export type FailureKind = 'unreachable' | 'refused' | 'invalid';
 const MAX_SHOWN = 400;
 
 /** A text that a user or a provider chose, for one line of the log. */
-export function lineOf(text: string): string {
-  const line = latin1(text.slice(0, MAX_SHOWN)).replace(/[\x00-\x1f\x7f]/g, ' ');
+export function chosenText(text: string): string {
+  const line = byteText(text.slice(0, MAX_SHOWN)).replace(/[\x00-\x1f\x7f]/g, ' ');
   return text.length > MAX_SHOWN ? `${line}...` : line;
 }
 
@@ -25,7 +25,7 @@ export class ProviderFailure extends Error {
   readonly code: string;
 
   constructor(kind: FailureKind, message: string, code = '') {
-    super(lineOf(message));
+    super(chosenText(message));
     this.kind = kind;
     this.code = code;
   }

@@ -20,7 +20,7 @@ import { type Providers, providersOf } from './endpoints.js';
 import { askForLogin } from './login.js';
 import { Provider } from './provider.js';
 import { readProvider } from './read-provider.js';
-import { claimText } from './session.js';
+import { lineOfClaim } from './session.js';
 import type { ProviderSettings } from './settings.js';
 
 interface MainSettings {
@@ -154,13 +154,13 @@ function headerFilter(r: Request): Result {
 }
 
 /** What a provider gave, as the value of a variable. */
-const textOf = (text: string | undefined): string | undefined => (text === '' ? undefined : claimText(text));
+const textOf = (text: string | undefined): string | undefined => (text === '' ? undefined : lineOfClaim(text));
 
 const variables: readonly Variable[] = [
   { name: 'oidc_id_token', cacheable: false, get: (r) => textOf(loginOf(r)?.session?.data.idToken) },
   { name: 'oidc_access_token', cacheable: false, get: (r) => textOf(loginOf(r)?.session?.data.accessToken) },
   { name: 'oidc_userinfo', cacheable: false, get: (r) => textOf(loginOf(r)?.session?.data.userinfo) },
-  { name: 'oidc_claim_', prefix: true, cacheable: false, get: (r, name) => claimText(loginOf(r)?.session?.claim(name)) },
+  { name: 'oidc_claim_', prefix: true, cacheable: false, get: (r, name) => lineOfClaim(loginOf(r)?.session?.claim(name)) },
 ];
 
 function install({ providers }: Readonly<MainSettings>, http: HttpRuntime, env: WorkerEnv): void {

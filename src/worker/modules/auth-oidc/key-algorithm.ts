@@ -4,7 +4,7 @@ const CURVES: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
 /** The JWS algorithm that a private key signs with: the one asked for, or the usual one of its kind; undefined: it cannot. */
-export function algorithmOf(key: KeyObject, asked: string | undefined): string | undefined {
+export function keyAlgorithm(key: KeyObject, asked: string | undefined): string | undefined {
   const able =
     key.asymmetricKeyType === 'rsa'
       ? RSA

@@ -1,3 +1,4 @@
+import { byteText, nativeText } from '../../../shared/text/native-text.js';
 import type { Request } from '../../http/request/request.js';
 import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
@@ -10,7 +11,6 @@ import type { Metadata } from './openid-client.js';
 import { isSecure, ownUrl, returnPath } from './own-address.js';
 import type { Provider } from './provider.js';
 import { digestText, isRandomText, randomText } from './seal.js';
-import { latin1, utf8 } from './settings.js';
 
 /** The cookie that says which browser has begun to log in. Over TLS its name keeps other hosts of the domain from setting it. */
 export const browserCookie = (r: Request, { settings }: Provider): string =>
@@ -59,9 +59,9 @@ function leadToProvider(r: Request, provider: Provider, metadata: Metadata, targ
   if (settings.responseMode !== 'query') {
     query.set('response_mode', settings.responseMode);
   }
-  query.set('client_id', utf8(settings.clientId));
-  query.set('redirect_uri', utf8(ownUrl(r, settings, settings.redirectUri)));
-  query.set('scope', utf8(settings.scope));
+  query.set('client_id', nativeText(settings.clientId));
+  query.set('redirect_uri', nativeText(ownUrl(r, settings, settings.redirectUri)));
+  query.set('scope', nativeText(settings.scope));
   query.set('state', text);
   query.set('nonce', nonce);
   if (provider.client.usesPkce(metadata)) {
@@ -69,5 +69,5 @@ function leadToProvider(r: Request, provider: Provider, metadata: Metadata, targ
     query.set('code_challenge_method', 'S256');
   }
   tell(r, `no session: the browser is led to ${settings.issuer}`);
-  return leadTo(r, latin1(`${url.href}${settings.extraAuthArgs === '' ? '' : `&${settings.extraAuthArgs}`}`));
+  return leadTo(r, byteText(`${url.href}${settings.extraAuthArgs === '' ? '' : `&${settings.extraAuthArgs}`}`));
 }

@@ -1,11 +1,12 @@
 import { INFO } from '../../../shared/log/level.js';
+import { byteText, nativeText } from '../../../shared/text/native-text.js';
 import { LOGIN } from '../../../shared/zone/meter-kinds.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
 import { waiting } from '../../http/request/waiting.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { answerPage, leadTo, refuse, tell } from './answer.js';
-import { lineOf, ProviderFailure } from './failure.js';
+import { chosenText, ProviderFailure } from './failure.js';
 import type { LogoutRequest, Metadata } from './openid-client.js';
 import { ownUrl } from './own-address.js';
 import type { Provider } from './provider.js';
@@ -13,7 +14,6 @@ import { mayBeIssuer } from './provider-tokens.js';
 import { digestText } from './seal.js';
 import { type LoginSession, logoutName } from './session.js';
 import { LOCK_MS } from './session-store.js';
-import { latin1, utf8 } from './settings.js';
 
 const LOGGED_OUT =
   '<!DOCTYPE html>\n<html lang="en"><head><title>Logged out</title></head><body><p>You have been logged out.</p></body></html>\n';
@@ -37,9 +37,9 @@ export function logOut(r: Request, provider: Provider): Result {
   if (session === undefined) {
     next();
   } else {
-    tell(r, `"${lineOf(session.data.sub)}" logs out`);
+    tell(r, `"${chosenText(session.data.sub)}" logs out`);
     provider.meter.count(LOGIN.logouts);
-    r.log(INFO, `oidc: "${lineOf(session.data.sub)}" logs out`);
+    r.log(INFO, `oidc: "${chosenText(session.data.sub)}" logs out`);
     provider.sessions.end(session, next);
   }
   return AGAIN;
@@ -50,14 +50,14 @@ function afterLogout(r: Request, { settings }: Provider, session: LoginSession |
   const endpoint = found instanceof ProviderFailure ? undefined : found.end_session_endpoint;
   if (endpoint !== undefined && /^https:/i.test(endpoint) && URL.canParse(endpoint)) {
     const url = new URL(endpoint);
-    url.searchParams.set('client_id', utf8(settings.clientId));
+    url.searchParams.set('client_id', nativeText(settings.clientId));
     if (settings.logoutTokenHint && session !== undefined) {
       url.searchParams.set('id_token_hint', session.data.idToken);
     }
     if (after !== undefined) {
-      url.searchParams.set('post_logout_redirect_uri', utf8(after));
+      url.searchParams.set('post_logout_redirect_uri', nativeText(after));
     }
-    return leadTo(r, latin1(url.href));
+    return leadTo(r, byteText(url.href));
   }
   return after === undefined ? answerPage(r, 200, HTML, LOGGED_OUT) : leadTo(r, after);
 }
@@ -88,7 +88,7 @@ export function frontChannelLogout(r: Request, provider: Provider): Result {
   if (session !== undefined && (!named || session.data.sid === sid)) {
     const resume = waiting(r);
     provider.meter.count(LOGIN.logouts);
-    r.log(INFO, `oidc: "${lineOf(session.data.sub)}" is logged out by the provider`);
+    r.log(INFO, `oidc: "${chosenText(session.data.sub)}" is logged out by the provider`);
     provider.sessions.forget(r);
     provider.sessions.end(session, () => {
       if (named) {
@@ -163,7 +163,7 @@ function endAsked(r: Request, provider: Provider, { sub, sid, jti }: LogoutReque
           return refuse(r, 400, 'a logout token came a second time');
         }
         provider.meter.count(LOGIN.logouts);
-        r.log(INFO, `oidc: ${sid !== '' ? 'a session' : `"${lineOf(sub)}"`} is logged out by the provider`);
+        r.log(INFO, `oidc: ${sid !== '' ? 'a session' : `"${chosenText(sub)}"`} is logged out by the provider`);
         return outcome === 'full' ? refuse(r, 503, 'there is no room to note a logout') : answerPage(r, 200, TEXT, '');
       }),
     used,

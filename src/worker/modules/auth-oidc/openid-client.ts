@@ -1,11 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
+import { nativeText } from '../../../shared/text/native-text.js';
 import { ProviderFailure } from './failure.js';
 import { importParameters } from './key-algorithm.js';
 import { type AuthorizationServer, type Client, type ClientAuth, oauthPackage, type TokenEndpointResponse } from './oauth-package.js';
 import type { ProviderFetch } from './provider-fetch.js';
-import { algorithmOf, checkKeyIssuer, isIssuerOf, isShared, issuerFor, ProviderTokens } from './provider-tokens.js';
+import { checkKeyIssuer, isIssuerOf, isShared, issuerFor, ProviderTokens, tokenAlgorithm } from './provider-tokens.js';
 import { claimsOf } from './session.js';
-import { type ProviderSettings, utf8 } from './settings.js';
+import type { ProviderSettings } from './settings.js';
 
 /** What a provider says of itself. */
 export type Metadata = AuthorizationServer;
@@ -53,7 +54,7 @@ export class OpenIdClient {
 
   constructor(settings: ProviderSettings, fetch: ProviderFetch) {
     this.#settings = settings;
-    this.#clientId = utf8(settings.clientId);
+    this.#clientId = nativeText(settings.clientId);
     this.#fetch = fetch;
     this.#tokens = new ProviderTokens(settings);
   }
@@ -203,7 +204,7 @@ export class OpenIdClient {
   #forUserinfo({ userinfo_signing_alg_values_supported: said }: Metadata, token: string): Client {
     const { client } = this.#how;
     const { idTokenAlgorithm } = this.#settings;
-    const algorithm = isShared(idTokenAlgorithm) ? idTokenAlgorithm : said === undefined ? algorithmOf(token) : undefined;
+    const algorithm = isShared(idTokenAlgorithm) ? idTokenAlgorithm : said === undefined ? tokenAlgorithm(token) : undefined;
     return algorithm === undefined ? client : { ...client, userinfo_signed_response_alg: algorithm };
   }
 
@@ -250,14 +251,14 @@ export class OpenIdClient {
       const { pem, kid, algorithm } = clientKey;
       const key = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
       const imported = await crypto.subtle.importKey('pkcs8', key, importParameters(algorithm), false, ['sign']);
-      return oauth.PrivateKeyJwt(kid === undefined ? imported : { key: imported, kid: utf8(kid) });
+      return oauth.PrivateKeyJwt(kid === undefined ? imported : { key: imported, kid: nativeText(kid) });
     }
     if (clientSecret === undefined) {
       return oauth.None();
     }
     const methods = metadata.token_endpoint_auth_methods_supported;
     const basic = methods === undefined || methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
-    return basic ? oauth.ClientSecretBasic(utf8(clientSecret)) : oauth.ClientSecretPost(utf8(clientSecret));
+    return basic ? oauth.ClientSecretBasic(nativeText(clientSecret)) : oauth.ClientSecretPost(nativeText(clientSecret));
   }
 }
 

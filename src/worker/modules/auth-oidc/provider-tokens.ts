@@ -84,7 +84,7 @@ function objectOf(text: string): Record<string, unknown> | undefined {
 const headerOf = (token: string): Record<string, unknown> => objectOf(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) ?? {};
 
 /** What the header of a token says that it is signed with, whoever says so. */
-export function algorithmOf(token: string): string {
+export function tokenAlgorithm(token: string): string {
   const { alg } = headerOf(token);
   return typeof alg === 'string' ? alg : '';
 }

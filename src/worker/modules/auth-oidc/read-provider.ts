@@ -1,13 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
 import { ownValue } from '../../../shared/collection/own-value.js';
-import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
+import { readNamed } from '../../../shared/config/read-named.js';
+import { onOff } from '../../../shared/config/slots.js';
 import { httpKeyvals } from '../../lookup/keyval-zone.js';
 import type { Context } from '../../module.js';
 import { objectReader } from '../../tls/identity.js';
-import { loadAuthorities, loadKey, loadRevocations, named, TlsFileError } from '../../tls/pem.js';
-import { algorithmOf } from './key-algorithm.js';
+import { loadAuthorities, loadKey, loadNamed, loadRevocations, TlsFileError } from '../../tls/pem.js';
+import { keyAlgorithm } from './key-algorithm.js';
 import { isShared } from './provider-tokens.js';
 import { type ClientKey, MIN_SECRET, type ProviderSettings } from './settings.js';
 
@@ -226,13 +227,6 @@ function readLine(draft: Omit<Draft, 'zone' | 'ownZone'>, { name, args }: Direct
   }
 }
 
-function onOff(name: string, value: string, ctx: Context): boolean {
-  const word = value.toLowerCase();
-  return (
-    word === 'on' || (word !== 'off' && ctx.fail(`invalid value "${value}" in "${name}" directive, it must be "on" or "off"`, { arg: 0 }))
-  );
-}
-
 function path(name: string, text: string, ctx: Context): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text) ? text : ctx.fail(`invalid path "${text}" in "${name}"`, { arg: 0 });
 }
@@ -268,16 +262,16 @@ function clientKey(args: readonly string[], ctx: Context): ClientKey {
     }
   }
   const pem = tlsFile(ctx, () =>
-    named('certificate key', file, () => loadKey(file, [], objectReader(ctx.named)).export({ type: 'pkcs8', format: 'pem' }) as string),
+    loadNamed('certificate key', file, () => loadKey(file, [], objectReader(ctx.named)).export({ type: 'pkcs8', format: 'pem' }) as string),
   );
-  const found = algorithmOf(createPrivateKey(pem), algorithm);
+  const found = keyAlgorithm(createPrivateKey(pem), algorithm);
   return found === undefined ? ctx.fail(`the key "${args[0]}" cannot sign with "${algorithm ?? 'RS256'}"`) : { pem, kid, algorithm: found };
 }
 
 /** A private key of RSA as PEM. */
 function decryptionKey(text: string, ctx: Context): string {
   const file = ctx.path(text, 'conf');
-  const key = tlsFile(ctx, () => named('certificate key', file, () => loadKey(file, [], objectReader(ctx.named))));
+  const key = tlsFile(ctx, () => loadNamed('certificate key', file, () => loadKey(file, [], objectReader(ctx.named))));
   return key.asymmetricKeyType === 'rsa'
     ? (key.export({ type: 'pkcs8', format: 'pem' }) as string)
     : ctx.fail(`the key "${text}" cannot decrypt tokens: it is not one of RSA`, { arg: 0 });
@@ -296,17 +290,12 @@ function tlsFile<T>(ctx: Context, load: () => T): T {
 
 function pemFile(what: string, text: string, ctx: Context, load: typeof loadAuthorities | typeof loadRevocations): string {
   const file = ctx.path(text, 'conf');
-  tlsFile(ctx, () => named(what, file, () => load(file, objectReader(ctx.named))));
+  tlsFile(ctx, () => loadNamed(what, file, () => load(file, objectReader(ctx.named))));
   return file;
 }
 
 function keyFile(text: string, ctx: Context): string {
   const file = ctx.path(text, 'conf');
-  let key: string;
-  try {
-    key = ctx.named.read(file);
-  } catch (error) {
-    return ctx.fail(withErrno(`open() "${file}" failed`, error), { arg: 0 });
-  }
+  const key = readNamed(file, ctx);
   return key.length < 32 ? ctx.fail(`"${file}" must have at least 32 bytes`, { arg: 0 }) : key;
 }

@@ -7,7 +7,7 @@ import { AGAIN, OK, type Result } from '../../task/codes.js';
 import { tell } from './answer.js';
 import { tokenEnd } from './callback.js';
 import { loginFor } from './cookies.js';
-import { lineOf, ProviderFailure } from './failure.js';
+import { chosenText, ProviderFailure } from './failure.js';
 import { askForLogin } from './login.js';
 import type { Metadata, Tokens } from './openid-client.js';
 import type { Provider } from './provider.js';
@@ -77,7 +77,7 @@ export class Refreshes {
         sessions.unlock(session);
         settle(now);
       } else {
-        note(`oidc: the tokens of "${lineOf(session.data.sub)}" are refreshed`);
+        note(`oidc: the tokens of "${chosenText(session.data.sub)}" are refreshed`);
         refresh(provider, session, settle);
       }
     });
@@ -107,7 +107,7 @@ function refresh(provider: Provider, session: LoginSession, done: Done): void {
     (failure: ProviderFailure) => {
       provider.meter.count(LOGIN.refreshFailures);
       if (failure.kind === 'refused' && failure.code === 'invalid_grant') {
-        provider.log(INFO, `${provider.text(failure)}; the session of "${lineOf(session.data.sub)}" ends`);
+        provider.log(INFO, `${provider.text(failure)}; the session of "${chosenText(session.data.sub)}" ends`);
         sessions.end(session, () => done(undefined));
         return;
       }

@@ -1,5 +1,5 @@
+import { byteText } from '../../../shared/text/native-text.js';
 import { digestText } from './seal.js';
-import { latin1 } from './settings.js';
 
 /** What is kept of a user who has logged in. Times are milliseconds of the wall clock. */
 export interface LoginData {
@@ -129,9 +129,9 @@ export function readSession(bytes: Buffer): LoginData | undefined {
  * A claim as the value of a variable: texts as they are, lists of simple values with commas between, objects as JSON. Control characters
  * become spaces, since a user may choose what a claim says, and the value may end up in a header.
  */
-export function claimText(value: unknown): string | undefined {
+export function lineOfClaim(value: unknown): string | undefined {
   const text = plainText(value);
-  return text === undefined ? undefined : latin1(text).replace(/[\x00-\x1f\x7f]/g, ' ');
+  return text === undefined ? undefined : byteText(text).replace(/[\x00-\x1f\x7f]/g, ' ');
 }
 
 function plainText(value: unknown): string | undefined {

@@ -62,10 +62,4 @@ export interface ProviderSettings {
 }
 
 /** The path of a URI that is a path or a whole URL. */
-export const pathOf = (uri: string): string => uri.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/';
-
-/** Text of the configuration as text of JavaScript. */
-export const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-
-/** Text of JavaScript as text of the server, whose characters are bytes. */
-export const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
+export const uriPath = (uri: string): string => uri.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/';

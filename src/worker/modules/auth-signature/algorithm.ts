@@ -1,4 +1,4 @@
-import { isFor } from '../../jose/jws.js';
+import { suits } from '../../jose/jws.js';
 import type { Key } from '../../jose/key.js';
 import { SIGNATURE_ALGORITHMS } from '../../jose/signature.js';
 
@@ -23,7 +23,7 @@ export function isSignedBy(key: Key, said: string, text: string, signature: Buff
   }
   for (const [name, jws] of ALGORITHMS) {
     const algorithm = SIGNATURE_ALGORITHMS.get(jws)!;
-    if (algorithm.fits(key) && isFor(key, jws) && (said === '' || said === name)) {
+    if (algorithm.fits(key) && suits(key, jws) && (said === '' || said === name)) {
       try {
         return algorithm.verify(key, Buffer.from(text, 'latin1'), signature);
       } catch {

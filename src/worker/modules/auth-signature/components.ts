@@ -10,7 +10,7 @@ import {
   writeList,
   writeMember,
 } from '../../http/syntax/structured-fields.js';
-import { pathOf, queryOf, type SignedMessage } from './message.js';
+import { queryOf, type SignedMessage, targetPath } from './message.js';
 
 /** Names of fields: those of components that are none begin with `@`. */
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
@@ -20,12 +20,12 @@ const DERIVED: ReadonlyMap<string, (message: SignedMessage) => string> = new Map
   ['@method', ({ method }) => method],
   [
     '@target-uri',
-    ({ scheme, authority, target }) => `${scheme}://${authority}${pathOf(target)}${target.includes('?') ? queryOf(target) : ''}`,
+    ({ scheme, authority, target }) => `${scheme}://${authority}${targetPath(target)}${target.includes('?') ? queryOf(target) : ''}`,
   ],
   ['@authority', ({ authority }) => authority],
   ['@scheme', ({ scheme }) => scheme],
   ['@request-target', ({ requestTarget }) => requestTarget],
-  ['@path', ({ target }) => pathOf(target)],
+  ['@path', ({ target }) => targetPath(target)],
   ['@query', ({ target }) => queryOf(target)],
 ]);
 

@@ -3,7 +3,7 @@ import { WARN } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import { parseObject } from '../../jose/json.js';
 import { type Key, readKey } from '../../jose/key.js';
-import { readKeyFile } from '../../jwks/key-file.js';
+import { readKeySetFile } from '../../jwks/key-file.js';
 import type { Status } from '../../task/codes.js';
 import type { SignatureSettings } from './settings.js';
 
@@ -20,7 +20,7 @@ const known = new Lru<Key | { readonly problem: string }>(MEMORY);
 export function keysNamed(r: Request, { files, zones }: Readonly<SignatureSettings>, name: string): readonly Key[] | Status {
   const found: Key[] = [];
   for (const path of files) {
-    const set = readKeyFile(r, path);
+    const set = readKeySetFile(r, path);
     if (typeof set === 'number') {
       return set;
     }

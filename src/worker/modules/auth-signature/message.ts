@@ -56,7 +56,7 @@ export class ClientMessage implements SignedMessage {
 }
 
 /** The path of a target, never empty. */
-export const pathOf = (target: string): string => target.replace(/\?.*/s, '') || '/';
+export const targetPath = (target: string): string => target.replace(/\?.*/s, '') || '/';
 
 /** What follows the path, with its question mark, which is there without a query, too. */
 export function queryOf(target: string): string {

@@ -1,3 +1,4 @@
+import { twoDigits } from '../../../shared/time/time-format.js';
 import { escapeHtml, escapeUri } from '../../http/syntax/uri-escape.js';
 import type { ListEntry } from './entries.js';
 import { clipUtf8, utf8Length } from './utf8.js';
@@ -31,12 +32,10 @@ function nameColumn(name: string, folder: boolean, utf8: boolean): string {
   return `${escapeHtml(name)}${slash}</a>${' '.repeat(WIDTH - width - slash.length)}`;
 }
 
-const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
-
 function dateColumn(seconds: number): string {
   const at = new Date(seconds * 1000);
-  const day = `${two(at.getUTCDate())}-${MONTHS[at.getUTCMonth()]}-${at.getUTCFullYear()}`;
-  return `${day} ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
+  const day = `${twoDigits(at.getUTCDate())}-${MONTHS[at.getUTCMonth()]}-${at.getUTCFullYear()}`;
+  return `${day} ${twoDigits(at.getUTCHours())}:${twoDigits(at.getUTCMinutes())}`;
 }
 
 const exact = (entry: ListEntry, folder: boolean): string => (folder ? '-' : `${entry.size}`).padStart(19);

@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import { purge } from '../../cache/purge.js';
 import { wishesText } from '../../cache/purge-question.js';
 import type { Request } from '../../http/request/request.js';
@@ -5,7 +6,6 @@ import { logChange } from '../../status/access.js';
 import { changePeer } from '../../status/peer-changes.js';
 import { cacheNamed, wishesOf } from '../../status/purges.js';
 import type { StatusSource } from '../../status/source.js';
-import { utf8 } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { enter, leave } from '../../task/at-work.js';
 
@@ -73,7 +73,7 @@ function turnPeer(r: Request, source: StatusSource, { action, protocol, upstream
   const [change, does, told] = TURNS[action as keyof typeof TURNS];
   changePeer(counted.group, found.peer, change);
   logChange(r, `the dashboard ${does} ${found.peer.name} of upstream "${counted.group.name}"`);
-  return success(`${utf8(found.peer.name)} ${told}`);
+  return success(`${nativeText(found.peer.name)} ${told}`);
 }
 
 function purgeCache(r: Request, source: StatusSource, { cache, key, prefix, tag, soft }: Change, done: (text: string) => void): void {

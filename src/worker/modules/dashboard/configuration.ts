@@ -1,9 +1,10 @@
 import { type ShownTexts, shownTexts } from '../../../shared/config/shown-texts.js';
 import type { OperatorQuestion } from '../../../shared/ipc/messages.js';
+import { nativeText } from '../../../shared/text/native-text.js';
 import type { Request } from '../../http/request/request.js';
 import { queryValue } from '../../status/api-path.js';
 import { serviceObject } from '../../status/service.js';
-import { type StatusSource, utf8 } from '../../status/source.js';
+import type { StatusSource } from '../../status/source.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import type { Outline } from './outline.js';
 
@@ -46,7 +47,7 @@ export class ConfigurationPages {
   #inForce(history: string): string {
     const { snapshot } = this.#source.env;
     const own = {
-      entry: utf8(snapshot?.entry ?? ''),
+      entry: nativeText(snapshot?.entry ?? ''),
       ...(this.#texts ??= shownTexts(snapshot ?? { globals: '', files: {} })),
       outline: this.#outline,
       service: serviceObject(this.#source),

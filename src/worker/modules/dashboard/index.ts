@@ -6,7 +6,7 @@ import type { LocationInfo } from '../../http/request/location-info.js';
 import { claimContent, defineModule, defineScope } from '../../module.js';
 import { historyOf, StatusHistory } from '../../status/history.js';
 import { serveDashboard } from './handler.js';
-import { outlineOf } from './outline.js';
+import { configurationOutline } from './outline.js';
 
 /** The name of the file in the folder of `status_history`. */
 const FILE = 'history.sqlite';
@@ -74,7 +74,11 @@ export const dashboardModule = defineModule({
   main: mainScope,
   location: scope,
   handler: ({ write, config }, env, location) =>
-    serveDashboard({ write, outline: config === undefined ? undefined : outlineOf(config) }, { http: location.server.http, env }, location),
+    serveDashboard(
+      { write, outline: config === undefined ? undefined : configurationOutline(config) },
+      { http: location.server.http, env },
+      location,
+    ),
   installMain({ path, shown }, http, env) {
     if (!shown) {
       return;

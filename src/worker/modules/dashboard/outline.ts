@@ -26,7 +26,7 @@ export interface Outline {
 }
 
 /** The outline of a whole configuration. */
-export function outlineOf(root: Block): Outline {
+export function configurationOutline(root: Block): Outline {
   const left = { blocks: MOST };
   const of = (protocol: string, name: string): Outlined[] =>
     root.children

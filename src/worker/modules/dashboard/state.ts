@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import { quantile } from '../../../shared/zone/histogram.js';
 import { locationKind, PEER, serverKind, streamServerKind, ZONE } from '../../../shared/zone/meter-kinds.js';
 import type { Reading } from '../../../shared/zone/meters.js';
@@ -7,7 +8,7 @@ import { historyOf } from '../../status/history.js';
 import { reasonsSince } from '../../status/history-series.js';
 import { takeKeyvals } from '../../status/keyvals.js';
 import { serviceObject } from '../../status/service.js';
-import { type Protocol, readings, type StatusSource, utf8 } from '../../status/source.js';
+import { type Protocol, readings, type StatusSource } from '../../status/source.js';
 import { storeObject, takeStore } from '../../status/store.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
@@ -34,7 +35,7 @@ export function stateText(source: StatusSource, { write, config }: { readonly wr
     connections: api('connections'),
     requests: api('http/requests'),
     workers: api('workers'),
-    zones: env.zones.stats().map(({ ref, stats }) => ({ name: utf8(ref.name), kind: ref.kind.id, size: ref.bytes, ...stats })),
+    zones: env.zones.stats().map(({ ref, stats }) => ({ name: nativeText(ref.name), kind: ref.kind.id, size: ref.bytes, ...stats })),
     servers: withTimes(api('http/server_zones') as Record<string, object>, readings(source, serverKind)),
     locations: withTimes(api('http/location_zones') as Record<string, object>, readings(source, locationKind)),
     upstreams: withPeerTimes(api('http/upstreams') as Record<string, { readonly peers: object[] }>, source),
@@ -64,8 +65,8 @@ function streamState(source: StatusSource, api: (path: string) => unknown): obje
 function withTimes(objects: Record<string, object>, all: readonly Reading[]): Record<string, object> {
   return Object.fromEntries(
     all.map(({ name, values }) => [
-      utf8(name),
-      { ...objects[utf8(name)], time: values[ZONE.time]!, buckets: [...values.subarray(ZONE.buckets)] },
+      nativeText(name),
+      { ...objects[nativeText(name)], time: values[ZONE.time]!, buckets: [...values.subarray(ZONE.buckets)] },
     ]),
   );
 }
@@ -86,7 +87,7 @@ function withPeerTimes(
           p95: times === undefined ? 0 : Math.round(quantile(times, 0.95) * 10) / 10,
           time: counted.peers[i]?.reading.values[PEER.responseTime] ?? 0,
           buckets: times === undefined ? [] : [...times],
-          meter: utf8(counted.peers[i]?.reading.name ?? ''),
+          meter: nativeText(counted.peers[i]?.reading.name ?? ''),
         };
       });
       return [name, { ...object, peers }];

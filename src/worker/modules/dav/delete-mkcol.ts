@@ -7,7 +7,7 @@ import { errnoCode, errnoText } from '../../../shared/system/errno.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import type { Result } from '../../task/codes.js';
-import { deletePath, failure, folderAccess, linkInfo, setLocation } from './files.js';
+import { deletePath, failure, folderAccess, linkInfo, nameNewResource } from './files.js';
 import { depthOf, hasBody, INFINITE, INVALID } from './request-headers.js';
 import type { DavSettings } from './settings.js';
 
@@ -71,7 +71,7 @@ export function makeCollection(r: Request, conf: Readonly<DavSettings>): Result 
   } catch (error) {
     return failure(r, error, 409, 'mkdir()', path);
   }
-  setLocation(r);
+  nameNewResource(r);
   return 201;
 }
 
@@ -83,6 +83,6 @@ function foresee(r: Request, path: string): Result {
   if (!existsSync(fsPath(dirname(path)))) {
     return failure(r, { code: 'ENOENT', errno: -constants.errno.ENOENT }, 409, 'mkdir()', path);
   }
-  setLocation(r);
+  nameNewResource(r);
   return 201;
 }

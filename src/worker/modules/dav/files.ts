@@ -52,7 +52,7 @@ function verdict(code: string, missing: Status): [typeof ERROR | typeof CRIT, St
 }
 
 /** Names where the new resource is. nginx: ngx_http_dav_location. */
-export function setLocation(r: Request): void {
+export function nameNewResource(r: Request): void {
   r.out.location = escapeUri(r.uri, 'uri');
 }
 

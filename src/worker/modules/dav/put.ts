@@ -11,7 +11,7 @@ import { sendHeader } from '../../http/request/respond.js';
 import { openTempFile, type TempFile } from '../../http/request/temp-file.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { parseHttpDate } from '../../text/http-date.js';
-import { moveFile, setLocation } from './files.js';
+import { moveFile, nameNewResource } from './files.js';
 import type { DavSettings } from './settings.js';
 
 const EISDIR = 21;
@@ -54,7 +54,7 @@ function store(r: Request, conf: Readonly<DavSettings>): Result {
   }
   const made = before.errno !== 0;
   if (made) {
-    setLocation(r);
+    nameNewResource(r);
     r.out.contentLength = 0;
   }
   r.out.status = made ? 201 : 204;

@@ -1,6 +1,6 @@
 import { ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
-import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
+import { readUnsafeUri } from '../../http/request/unsafe-uri.js';
 
 export const INFINITE = -1;
 export const INVALID = -2;
@@ -43,7 +43,7 @@ export function destinationOf(r: Request, destination: string): string | undefin
   if (path === undefined) {
     return undefined;
   }
-  const uri = parseUnsafeUri(r, path)?.uri;
+  const uri = readUnsafeUri(r, path)?.uri;
   return uri ?? invalid(r, destination);
 }
 

@@ -4,15 +4,14 @@ import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
-import { readBody, testExpect } from '../../http/request/request-body.js';
 import { HeaderSlot } from '../../http/syntax/header-names.js';
 import { DONE, type Result } from '../../task/codes.js';
 import { completeSettings } from '../../upstream/directives/directives.js';
-import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
 import { compileHttp2Headers, type Http2HeaderSource } from '../../upstream/exchange/http2-head.js';
 import { backendSlot } from '../../upstream/exchange/location-backend.js';
+import { passRequest } from '../../upstream/exchange/pass-request.js';
 import type { UpstreamConf } from '../../upstream/exchange/upstream-conf.js';
-import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { noBackend, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import { HeaderKinds } from '../../upstream/response/header-kinds.js';
 import { clientContextsOf, TlsClient } from '../../upstream/tls/tls-client.js';
@@ -123,14 +122,7 @@ export function grpcHandler(settings: Readonly<GrpcSettings>, env: WorkerEnv, lo
     } else {
       u.passToNamed(evaluated.schema ?? 'grpc://', evaluated.tls, evaluated.target);
     }
-    if (r === r.main && r.body === null && !r.clientExchange.bodyDone(r)) {
-      testExpect(r);
-      startUnbuffered(u);
-    } else if (r.contentLength < 0 && !r.chunkedIn) {
-      u.start();
-    } else {
-      readBody(r, startUpstream);
-    }
+    passRequest(r, u, true);
     return DONE;
   };
 }

@@ -6,16 +6,14 @@ import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';
 import { connectPeer } from '../../upstream/connection/connector.js';
 import { localAddress } from '../../upstream/connection/local-address.js';
-import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
+import { backendHandshakeFailure, connectFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
 import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { Http1Reader, PieceSink } from '../../upstream/response/http1-reader.js';
+import { doing, P } from './check-phase.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
-
-/** What a check is doing. */
-const P = { IDLE: 0, CONNECTING: 1, HEAD: 2, BODY: 3 } as const;
 
 /** Checks by requests of HTTP/1. */
 export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
@@ -189,7 +187,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     } else if (this.#phase === P.IDLE) {
       this.drop();
     } else {
-      this.#end(`${this.#doing()}: upstream prematurely closed connection`, false);
+      this.#end(`${doing(this.#phase)}: upstream prematurely closed connection`, false);
     }
   }
 
@@ -202,9 +200,9 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     if (this.#phase !== P.CONNECTING) {
       ({ message } = transferFailure(error));
     } else {
-      ({ message } = c.connected && c.tls ? handshakeFailure(error) : connectFailure(this.#u, error));
+      ({ message } = c.connected && c.tls ? backendHandshakeFailure(error) : connectFailure(this.#u, error));
     }
-    this.#end(`${this.#doing()}: ${message}`, false);
+    this.#end(`${doing(this.#phase)}: ${message}`, false);
   }
 
   drained(): void {}
@@ -213,15 +211,8 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     if (this.#phase === P.IDLE) {
       this.drop();
     } else {
-      this.#end(`${this.#doing()}: upstream timed out (110: Connection timed out)`, false);
+      this.#end(`${doing(this.#phase)}: upstream timed out (110: Connection timed out)`, false);
     }
-  }
-
-  #doing(): string {
-    if (this.#phase === P.CONNECTING) {
-      return 'connecting to upstream';
-    }
-    return this.#phase === P.HEAD ? 'reading response header from upstream' : 'reading upstream';
   }
 
   #end(failure: string | undefined, keepalive: boolean): void {

@@ -2,7 +2,7 @@ import { Gathered } from '../../bytes/gathered.js';
 import { backgroundRequest } from '../../http/request/background-request.js';
 import type { Peer } from '../../upstream/balancing/peer.js';
 import type { Channel, ChannelOwner } from '../../upstream/connection/channel.js';
-import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
+import { backendHandshakeFailure, connectFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
 import type { Http2Exchange } from '../../upstream/exchange/http2-exchange.js';
 import { openHttp2 } from '../../upstream/exchange/open-channel.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
@@ -10,11 +10,9 @@ import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js
 import { Http2Pool } from '../../upstream/http2/http2-pool.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
 import type { PieceSink } from '../../upstream/response/http1-reader.js';
+import { doing, P } from './check-phase.js';
 import { HEALTH_PATH, healthFailure, healthRequest } from './grpc-health.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
-
-/** What a check is doing. */
-const P = { IDLE: 0, CONNECTING: 1, HEAD: 2, BODY: 3 } as const;
 
 /** The checks of a peer over HTTP/2: of its answer to a URI, or of the health that a server of gRPC tells. */
 export class Http2Check extends PeerCheck implements ChannelOwner, PieceSink {
@@ -156,7 +154,7 @@ export class Http2Check extends PeerCheck implements ChannelOwner, PieceSink {
   }
 
   ended(): void {
-    this.#finish(`${this.#doing()}: upstream prematurely closed connection`);
+    this.#finish(`${doing(this.#phase)}: upstream prematurely closed connection`);
   }
 
   failed(c: Channel, error: Error): void {
@@ -164,22 +162,15 @@ export class Http2Check extends PeerCheck implements ChannelOwner, PieceSink {
     if (this.#phase !== P.CONNECTING) {
       ({ message } = transferFailure(error));
     } else {
-      ({ message } = c.connected && c.tls ? handshakeFailure(error) : connectFailure(this.#u, error));
+      ({ message } = c.connected && c.tls ? backendHandshakeFailure(error) : connectFailure(this.#u, error));
     }
-    this.#finish(`${this.#doing()}: ${message}`);
+    this.#finish(`${doing(this.#phase)}: ${message}`);
   }
 
   drained(): void {}
 
   timedOut(): void {
-    this.#finish(`${this.#doing()}: upstream timed out (110: Connection timed out)`);
-  }
-
-  #doing(): string {
-    if (this.#phase === P.CONNECTING) {
-      return 'connecting to upstream';
-    }
-    return this.#phase === P.HEAD ? 'reading response header from upstream' : 'reading upstream';
+    this.#finish(`${doing(this.#phase)}: upstream timed out (110: Connection timed out)`);
   }
 
   #finish(failure: string | undefined): void {

@@ -8,7 +8,7 @@ import { constantValue } from '../../../shared/value/complex.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile, whyMissing } from '../../http/files/open-file.js';
 import { documentSlot } from '../../http/request/document-settings.js';
-import { explain } from '../../http/request/error-reason.js';
+import { noteReasonText } from '../../http/request/error-reason.js';
 import { internalRedirect } from '../../http/request/internal-redirect.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -152,7 +152,7 @@ function refuse(r: Request, path: string, errno: number): Result {
   if (r.location.conf(documentSlot).logNotFound) {
     r.log(ERROR, line);
   } else if (r.http.explains) {
-    explain(r, line);
+    noteReasonText(r, line);
   }
   return 404;
 }

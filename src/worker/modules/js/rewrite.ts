@@ -1,8 +1,8 @@
 import type { WorkerEnv } from '../../env.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
-import type { Request } from '../../http/request/request.js';
 import { requestObject } from '../../js/request-object.js';
+import { shownUri } from '../../js/rewrite-uri.js';
 import { limited, missing, placeFor } from './location-scripts.js';
 import { slot } from './settings.js';
 
@@ -27,10 +27,8 @@ export function rewritePhase(env: WorkerEnv, location: LocationRuntime): PhaseHa
   const where = { in: location, directive: 'js_rewrite' };
   return (r) => {
     if (r.trace !== null) {
-      r.trace.add(r, 'rewrite', `js_rewrite calls ${name}`, where, { uri: shown(r) });
+      r.trace.add(r, 'rewrite', `js_rewrite calls ${name}`, where, { uri: shownUri(r) });
     }
     return requestObject(r).runPhase('rewrite', run, limit);
   };
 }
-
-const shown = ({ uri, args }: Request): string => (args === '' ? uri : `${uri}?${args}`);

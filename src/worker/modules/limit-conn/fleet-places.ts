@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { throwLater } from '../../../shared/system/throw-later.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { SharedStore, StoreClient, StoreWatcher } from '../../fleet/shared-store.js';
 import { storeKey } from '../../fleet/store-key.js';
+import { isWholeNumber } from '../../fleet/whole-number.js';
 import { CONN_SCRIPT } from './conn-script.js';
 
 /** So long (milliseconds) what a worker holds counts after it was last heard of. */
@@ -160,7 +162,9 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
     const { askers } = this.#calling!;
     const answers = reply as readonly unknown[];
     return (
-      Array.isArray(reply) && answers.length === askers.length && askers.every(({ places }, i) => isInteger(answers[i], 0, places.length))
+      Array.isArray(reply) &&
+      answers.length === askers.length &&
+      askers.every(({ places }, i) => isWholeNumber(answers[i], 0, places.length))
     );
   }
 
@@ -186,7 +190,7 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
           askers[i]!.full(answer - 1);
         }
       } catch (error) {
-        setImmediate(rethrow, error);
+        throwLater(error);
       }
     }
   }
@@ -296,11 +300,4 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
       this,
     );
   }
-}
-
-const isInteger = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-
-function rethrow(error: unknown): void {
-  throw error;
 }

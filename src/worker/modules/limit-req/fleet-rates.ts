@@ -1,5 +1,7 @@
+import { throwLater } from '../../../shared/system/throw-later.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { NOBODY, type SharedStore, type StoreClient } from '../../fleet/shared-store.js';
+import { isWholeNumber } from '../../fleet/whole-number.js';
 import { GIVE_BACK_SCRIPT, RATE_SCRIPT } from './rate-script.js';
 
 /** Questions of one tick are put together; more than so many at once wait for the next answer, so that a busy worker asks rarely. */
@@ -159,13 +161,13 @@ class Batch implements StoreClient {
       const { shares } = this.#askers[i]!;
       const refusing: unknown = reply[at++];
       if (refusing !== 0) {
-        if (!isInteger(refusing, 1, shares.length) || !isInteger(reply[at++], shares[refusing - 1]!.burst + 1, MAX_LEVEL)) {
+        if (!isWholeNumber(refusing, 1, shares.length) || !isWholeNumber(reply[at++], shares[refusing - 1]!.burst + 1, MAX_LEVEL)) {
           return false;
         }
         continue;
       }
       for (let j = 0; j < shares.length; j++) {
-        if (!isInteger(reply[at++], 0, shares[j]!.burst)) {
+        if (!isWholeNumber(reply[at++], 0, shares[j]!.burst)) {
           return false;
         }
       }
@@ -190,7 +192,7 @@ class Batch implements StoreClient {
         }
       } catch (error) {
         // One request's error must not keep the others from going on.
-        setImmediate(rethrow, error);
+        throwLater(error);
       }
     }
   }
@@ -234,7 +236,7 @@ class PartBatch implements StoreClient {
       this.#parts.every(([{ asker }, share], i) => {
         const { burst } = asker.shares[share]!;
         const level: unknown = reply[2 * i + 1];
-        return reply[2 * i] === 0 ? isInteger(level, 0, burst) : reply[2 * i] === 1 && isInteger(level, burst + 1, MAX_LEVEL);
+        return reply[2 * i] === 0 ? isWholeNumber(level, 0, burst) : reply[2 * i] === 1 && isWholeNumber(level, burst + 1, MAX_LEVEL);
       })
     );
   }
@@ -306,12 +308,5 @@ class Whole {
   }
 }
 
-function rethrow(error: unknown): void {
-  throw error;
-}
-
 /** The most that a bucket is said to hold; more is not counted exactly. */
 const MAX_LEVEL = Number.MAX_SAFE_INTEGER;
-
-const isInteger = (value: unknown, least: number, most: number): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;

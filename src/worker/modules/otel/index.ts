@@ -18,7 +18,7 @@ import { SpanExporter } from '../../trace/span-exporter.js';
 import { SERVER_VERSION } from '../../version.js';
 import { type ExporterSettings, readExporter } from './read-exporter.js';
 import { RequestSpans, type SpanSettings } from './request-spans.js';
-import { contextOf, EXTRACT, INJECT, inject, type TraceContext } from './trace-context.js';
+import { EXTRACT, INJECT, inject, type TraceContext, traceContext } from './trace-context.js';
 
 interface MainSettings {
   exporter: ExporterSettings | undefined;
@@ -162,7 +162,7 @@ function startTrace({ trace, propagation, upstreamSpans }: Readonly<Settings>, h
     if (propagation === 0 && !sampled) {
       return DECLINED;
     }
-    const context = contextOf(r, propagation);
+    const context = traceContext(r, propagation);
     context.sampled = sampled;
     if ((propagation & INJECT) !== 0) {
       inject(r, context);
@@ -188,7 +188,7 @@ function endTrace(conf: Readonly<Settings>, http: HttpRuntime): PhaseHandler | u
   };
 }
 
-const contextNow = (r: Request): TraceContext => contextOf(r, r.location.conf(slot).propagation);
+const contextNow = (r: Request): TraceContext => traceContext(r, r.location.conf(slot).propagation);
 
 const variables: readonly Variable[] = [
   { name: 'otel_trace_id', get: (r) => contextNow(r).traceId },

@@ -1,7 +1,7 @@
 import { ownValue } from '../../../shared/collection/own-value.js';
-import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../../shared/config/language/units.js';
+import { readNamed } from '../../../shared/config/read-named.js';
 import type { Context } from '../../module.js';
 import type { SpanTarget } from '../../trace/span.js';
 
@@ -121,9 +121,5 @@ function readHeader(name: string, value: string, bad: (why: string, arg?: number
 
 function readCertificates(text: string, ctx: Context): string {
   const path = ctx.path(text, 'conf');
-  try {
-    return ctx.named.read(path);
-  } catch (error) {
-    return ctx.fail(withErrno(`failed to open "${path}"`, error), { arg: 0 });
-  }
+  return readNamed(path, ctx, `failed to open "${path}"`);
 }

@@ -27,7 +27,7 @@ export const newSpanId = (): string => randomPiece(8).toString('hex');
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])$/;
 
 /** The context of a request, made when it is first asked for. nginx-otel: ensureOtelCtx. */
-export function contextOf(r: Request, propagation: number): TraceContext {
+export function traceContext(r: Request, propagation: number): TraceContext {
   let context = CONTEXT.get(r);
   if (context === undefined) {
     // Two lines of it are no context either.

@@ -6,7 +6,7 @@ import { inherit } from '../../../shared/config/define.js';
 import { parseTime } from '../../../shared/config/language/units.js';
 import { accepted, flag, int, msec, offset, parseInteger } from '../../../shared/config/slots.js';
 import type { NetEngineChoice } from '../../../shared/net/engine/choose.js';
-import { groupId, userId } from '../../../shared/system/user-ids.js';
+import { groupId, idOfUser } from '../../../shared/system/user-ids.js';
 import { nativeText } from '../../../shared/text/native-text.js';
 import { parseCidr } from '../../address/cidr.js';
 import type { DebugRule } from '../../connections/debug-clients.js';
@@ -203,7 +203,7 @@ export const processScope = defineScope<ProcessSettings>({
           return;
         }
         const [user, group = user] = node.args as readonly [string, string?];
-        if (userId(nativeText(user)) === undefined) {
+        if (idOfUser(nativeText(user)) === undefined) {
           ctx.fail(`getpwnam("${user}") failed`, { arg: 0 });
         }
         if (groupId(nativeText(group)) === undefined) {

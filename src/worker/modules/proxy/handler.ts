@@ -1,11 +1,10 @@
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
-import { readBody, testExpect } from '../../http/request/request-body.js';
 import { DONE, type Result } from '../../task/codes.js';
-import { startUnbuffered } from '../../upstream/exchange/body-relay.js';
 import { backendSlot } from '../../upstream/exchange/location-backend.js';
-import { noBackend, startUpstream, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
+import { passRequest } from '../../upstream/exchange/pass-request.js';
+import { noBackend, UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { groupsOf } from '../../upstream/group/groups.js';
 import type { ProxyLocation } from './compiled-location.js';
 import { ProxyExchange } from './exchange.js';
@@ -71,20 +70,7 @@ export function makeHandler(compiled: ProxyLocation, location: LocationRuntime):
       exchange.vars = evaluated.vars;
       u.passToNamed(evaluated.vars.schema, evaluated.tls, evaluated.target);
     }
-    if (
-      unbuffered &&
-      r === r.main &&
-      r.body === null &&
-      (!r.chunkedIn || compiled.http11 || http2 !== undefined) &&
-      !r.clientExchange.bodyDone(r)
-    ) {
-      testExpect(r);
-      startUnbuffered(u);
-    } else if (r.contentLength < 0 && !r.chunkedIn) {
-      u.start();
-    } else {
-      readBody(r, startUpstream);
-    }
+    passRequest(r, u, unbuffered && (!r.chunkedIn || compiled.http11 || http2 !== undefined));
     return DONE;
   };
 }

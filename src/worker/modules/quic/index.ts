@@ -1,7 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
+import { readNamed } from '../../../shared/config/read-named.js';
 import { accepted, flag, int } from '../../../shared/config/slots.js';
 import { type AddressQuicSettings, quicSlot } from '../../http/listening/quic-settings.js';
 import type { Request } from '../../http/request/request.js';
@@ -33,11 +33,7 @@ function readHostKey(conf: Partial<AddressQuicSettings>, node: DirectiveNode, ct
     ctx.reject('is duplicate');
   }
   const path = ctx.path(node.args[0]!, 'conf');
-  try {
-    conf.quicHostKey = ctx.named.read(path);
-  } catch (error) {
-    ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
-  }
+  conf.quicHostKey = readNamed(path, ctx);
   if (conf.quicHostKey === '') {
     ctx.fail(`"${path}" zero key size`, { arg: 0 });
   }

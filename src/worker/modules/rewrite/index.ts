@@ -13,7 +13,7 @@ import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED } from '../../task/codes.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { parseCondition } from './condition.js';
-import { compileProgram, type RewriteStep } from './program.js';
+import { compileSteps, type RewriteStep } from './program.js';
 import { RewriteTarget } from './target.js';
 
 interface Settings {
@@ -156,7 +156,7 @@ function program(conf: Readonly<Settings>, location: LocationRuntime) {
   const { http } = location.server;
   const locationOf = (block: Block): LocationRuntime | undefined =>
     block.context === In.SERVER_IF ? undefined : http.locationOf.get(block);
-  return compileProgram(conf.steps, {
+  return compileSteps(conf.steps, {
     rewriteLog: conf.rewriteLog,
     stepsOf: (block) => http.settings(scope, block).steps,
     locationOf,

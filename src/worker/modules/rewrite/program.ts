@@ -4,7 +4,7 @@ import { DEBUG, ERROR, NOTICE } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { setContentType } from '../../http/headers/content-type.js';
-import { explain, noteReason } from '../../http/request/error-reason.js';
+import { noteReason, noteReasonText } from '../../http/request/error-reason.js';
 import { enterLocation } from '../../http/request/find-config.js';
 import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import { extension } from '../../http/request/internal-redirect.js';
@@ -63,7 +63,7 @@ export interface ProgramOptions {
 }
 
 /** Compiles the steps of a server or location to its rewrite handler. nginx: ngx_http_rewrite_handler. */
-export function compileProgram(steps: readonly RewriteStep[], options: ProgramOptions): PhaseHandler {
+export function compileSteps(steps: readonly RewriteStep[], options: ProgramOptions): PhaseHandler {
   const ops = compile(steps, options);
   return (r) => {
     const run = new Run();
@@ -143,7 +143,7 @@ function compileStep(step: RewriteStep, options: ProgramOptions): Op {
         return (r, run) => {
           r.trace?.add(r, 'answer', `return ${status}`, pos, { status });
           if (r.http.explains) {
-            explain(r, reason);
+            noteReasonText(r, reason);
           }
           run.result = asStatus(status);
           return STOP;
@@ -156,7 +156,7 @@ function compileStep(step: RewriteStep, options: ProgramOptions): Op {
           r.trace.add(r, 'answer', `return ${status}${shown}`, pos, { status });
         }
         if (status >= 400 && r.http.explains) {
-          explain(r, reason);
+          noteReasonText(r, reason);
           noteReason(r, status);
         }
         run.result = answer(r, status, text, body);

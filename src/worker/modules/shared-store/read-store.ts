@@ -3,6 +3,7 @@ import { ownValue } from '../../../shared/collection/own-value.js';
 import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode } from '../../../shared/config/language/ast.js';
 import { parseTime } from '../../../shared/config/language/units.js';
+import { readNamed } from '../../../shared/config/read-named.js';
 import { parseEncryptionKey } from '../../fleet/encryption-key.js';
 import type { SharedStoreSettings, StoreServer } from '../../fleet/settings.js';
 import type { Context } from '../../module.js';
@@ -175,11 +176,7 @@ function readServer(text: string, port: number, ctx: Context): StoreServer {
 
 function readFile(text: string, ctx: Context): string {
   const path = ctx.path(text, 'conf');
-  try {
-    return ctx.named.read(path);
-  } catch (error) {
-    return ctx.fail(withErrno(`failed to open "${path}"`, error), { arg: 0 });
-  }
+  return readNamed(path, ctx, `failed to open "${path}"`);
 }
 
 function readKey(text: string, ctx: Context): Buffer {

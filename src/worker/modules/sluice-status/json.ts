@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import type { Totals } from '../../../shared/zone/counters.js';
 import { reportObject } from '../../acme/report-object.js';
 import { storeObject } from '../../status/store.js';
@@ -27,15 +28,13 @@ export function jsonText({ totals, workers, zones, upstreams, orders, store }: R
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();
-
 function upstreamObject({ zone, peers }: UpstreamReport): object {
   return {
-    ...(zone === undefined ? {} : { zone: utf8(zone) }),
+    ...(zone === undefined ? {} : { zone: nativeText(zone) }),
     peers: peers.map(({ checks, ...peer }) => ({
       ...peer,
-      address: utf8(peer.address),
-      server: utf8(peer.server),
+      address: nativeText(peer.address),
+      server: nativeText(peer.server),
       ...(checks === undefined
         ? {}
         : { health_checks: { checks: checks.checks, fails: checks.fails, unhealthy: checks.unhealthy, last_passed: checks.lastPassed } }),

@@ -1,5 +1,6 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import { AUTH, authKind, LOGIN, loginKind } from '../../../shared/zone/meter-kinds.js';
-import { readings, type StatusSource, utf8 } from '../../status/source.js';
+import { readings, type StatusSource } from '../../status/source.js';
 import type { Labels, MetricsText } from './prometheus.js';
 
 const OUTCOMES = Object.entries(AUTH);
@@ -14,7 +15,7 @@ export function loginMetrics(text: MetricsText, source: StatusSource): void {
     ),
   );
   const providers = readings(source, loginKind);
-  const samples = (at: number): [Labels, number][] => providers.map(({ name, values }) => [{ provider: utf8(name) }, values[at]!]);
+  const samples = (at: number): [Labels, number][] => providers.map(({ name, values }) => [{ provider: nativeText(name) }, values[at]!]);
   text.counter('oidc_requests_total', 'Requests with a session of an OpenID Provider.', samples(LOGIN.requests));
   text.counter('oidc_logins_total', 'Logins that succeeded.', samples(LOGIN.logins));
   text.counter('oidc_login_failures_total', 'Logins that failed; the error log says why.', samples(LOGIN.failures));

@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import {
   CACHE,
   CACHE_STATUSES,
@@ -20,7 +21,7 @@ import {
 import type { Reading } from '../../../shared/zone/meters.js';
 import { takeCertificates } from '../../status/certificates.js';
 import { serviceObject, takeCaches } from '../../status/service.js';
-import { metersOf, readings, type StatusSource, utf8 } from '../../status/source.js';
+import { metersOf, readings, type StatusSource } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { SERVER_VERSION } from '../../version.js';
 import { loginMetrics } from './login-metrics.js';
@@ -64,7 +65,7 @@ function serviceMetrics(text: MetricsText, source: StatusSource): void {
 
 /** Requests of virtual servers or of locations. */
 function zoneMetrics(text: MetricsText, prefix: string, label: string, all: readonly Reading[]): void {
-  const named = all.map((reading) => ({ labels: { [label]: utf8(reading.name) } as Labels, ...reading }));
+  const named = all.map((reading) => ({ labels: { [label]: nativeText(reading.name) } as Labels, ...reading }));
   const field = (at: number): [Labels, number][] => named.map(({ labels, values }) => [labels, values[at]!]);
   text.counter(
     `${prefix}_requests_total`,
@@ -114,7 +115,7 @@ function tlsMetrics(text: MetricsText, source: StatusSource): void {
 function peerMetrics(text: MetricsText, source: StatusSource): void {
   const groups = takeGroups(source);
   const peers = groups.flatMap(({ group, peers }) =>
-    peers.map(({ peer, reading }) => ({ labels: { upstream: groupName(group), peer: utf8(peer.name) } as Labels, ...reading })),
+    peers.map(({ peer, reading }) => ({ labels: { upstream: groupName(group), peer: nativeText(peer.name) } as Labels, ...reading })),
   );
   const field = (at: number): [Labels, number][] => peers.map(({ labels, values }) => [labels, values[at]!]);
   text.gauge(
@@ -141,7 +142,7 @@ function peerMetrics(text: MetricsText, source: StatusSource): void {
 }
 
 function cacheMetrics(text: MetricsText, source: StatusSource): void {
-  const caches = takeCaches(source).map((cache) => ({ ...cache, name: utf8(cache.name), size: cache.index.state().size }));
+  const caches = takeCaches(source).map((cache) => ({ ...cache, name: nativeText(cache.name), size: cache.index.state().size }));
   const byStatus = (at: number): [Labels, number][] =>
     caches.flatMap(({ name, reading }) =>
       CACHE_STATUSES.map((status, i): [Labels, number] => [{ cache: name, status: status.toLowerCase() }, reading.values[at + i]!]),
@@ -189,7 +190,7 @@ function limitMetrics(text: MetricsText, source: StatusSource): void {
   const results = (all: readonly Reading[], delays: boolean): [Labels, number][] =>
     all.flatMap(({ name, values }) =>
       LIMIT_RESULTS.filter(([result]) => delays || !result.startsWith('delayed')).map(([result, at]): [Labels, number] => [
-        { zone: utf8(name), result },
+        { zone: nativeText(name), result },
         values[at]!,
       ]),
     );
@@ -209,7 +210,7 @@ function limitMetrics(text: MetricsText, source: StatusSource): void {
 function handlerMetrics(text: MetricsText, source: StatusSource): void {
   const all = readings(source, jsKind);
   const samples = (at: number, unit = 1): [Labels, number][] =>
-    all.map(({ name, values }) => [{ handler: utf8(name) }, values[at]! / unit]);
+    all.map(({ name, values }) => [{ handler: nativeText(name) }, values[at]! / unit]);
   text.counter('js_runs_total', 'Runs of a handler in JavaScript.', samples(JS.runs));
   text.counter('js_errors_total', 'Runs of a handler that failed.', samples(JS.errors));
   text.counter('js_timeouts_total', 'Runs of a handler that took longer than js_timeout.', samples(JS.timeouts));
@@ -221,7 +222,7 @@ function resolverMetrics(text: MetricsText, source: StatusSource): void {
   const places = Object.entries(RESOLVER);
   const samples = (label: string, from: number, to: number): [Labels, number][] =>
     all.flatMap(({ name, values }) =>
-      places.slice(from, to).map(([word, at]): [Labels, number] => [{ resolver: utf8(name), [label]: word }, values[at]!]),
+      places.slice(from, to).map(([word, at]): [Labels, number] => [{ resolver: nativeText(name), [label]: word }, values[at]!]),
     );
   text.counter('resolver_requests_total', 'Questions to a resolver, by type.', samples('type', 0, RESOLVER.noerror));
   text.counter('resolver_responses_total', 'Outcomes of questions to a resolver.', samples('result', RESOLVER.noerror, places.length));

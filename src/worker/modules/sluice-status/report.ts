@@ -1,3 +1,4 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import type { Totals, WorkerTotals } from '../../../shared/zone/counters.js';
 import type { ZoneStats } from '../../../shared/zone/kind.js';
 import { PEER, SERVICE, serviceKind } from '../../../shared/zone/meter-kinds.js';
@@ -61,7 +62,7 @@ export function takeReport(source: StatusSource): Report {
     workers: zones.counters.perWorker().filter(({ worker }) => worker !== 0),
     zones: zones.stats().map(({ ref, stats }) => ({
       ...stats,
-      name: Buffer.from(ref.name, 'latin1').toString(),
+      name: nativeText(ref.name),
       kind: ref.kind.id,
       size: ref.bytes,
     })),

@@ -1,5 +1,6 @@
+import { nativeText } from '../../../shared/text/native-text.js';
 import { PEER, streamServerKind, ZONE } from '../../../shared/zone/meter-kinds.js';
-import { readings, type StatusSource, utf8 } from '../../status/source.js';
+import { readings, type StatusSource } from '../../status/source.js';
 import { groupName, takeGroups } from '../../status/upstreams.js';
 import { peerTlsMetrics } from './peer-tls-metrics.js';
 import type { Labels, MetricsText } from './prometheus.js';
@@ -16,7 +17,7 @@ export function streamMetrics(text: MetricsText, source: StatusSource): void {
 }
 
 function serverMetrics(text: MetricsText, source: StatusSource): void {
-  const servers = readings(source, streamServerKind).map(({ name, values }) => ({ labels: { server: utf8(name) }, values }));
+  const servers = readings(source, streamServerKind).map(({ name, values }) => ({ labels: { server: nativeText(name) }, values }));
   const field = (at: number): Sample[] => servers.map(({ labels, values }) => [labels, Math.max(0, values[at]!)]);
   text.gauge('stream_sessions_processing', 'Sessions that are under way.', field(ZONE.processing));
   text.counter(
@@ -39,7 +40,7 @@ function serverMetrics(text: MetricsText, source: StatusSource): void {
 function peerMetrics(text: MetricsText, source: StatusSource): void {
   const all = takeGroups(source, 'stream').flatMap(({ group, peers }) =>
     peers.map(({ peer, state, reading: { values } }) => ({
-      labels: { upstream: groupName(group), peer: utf8(peer.name) } as Labels,
+      labels: { upstream: groupName(group), peer: nativeText(peer.name) } as Labels,
       state,
       values,
     })),

@@ -1,6 +1,6 @@
 import { memoryOf, processStat } from '../../../shared/system/process-stat.js';
+import { nativeText } from '../../../shared/text/native-text.js';
 import { STORE } from '../../../shared/zone/meter-kinds.js';
-import { utf8 } from '../../status/source.js';
 import type { StoreReport } from '../../status/store.js';
 import type { MetricsText } from './prometheus.js';
 import type { Report } from './report.js';
@@ -97,7 +97,9 @@ export function totalMetrics(text: MetricsText, { totals, workers, zones, upstre
 
 /** A peer's state is 1 under its name, so that an alert can ask for a state. */
 function upstreamMetrics(text: MetricsText, upstreams: Report['upstreams']): void {
-  const all = upstreams.flatMap(({ name, peers }) => peers.map((peer) => ({ labels: { upstream: name, peer: utf8(peer.address) }, peer })));
+  const all = upstreams.flatMap(({ name, peers }) =>
+    peers.map((peer) => ({ labels: { upstream: name, peer: nativeText(peer.address) }, peer })),
+  );
   const checked = all.flatMap(({ labels, peer: { checks } }) => (checks === undefined ? [] : [{ labels, checks }]));
   text.gauge(
     'upstream_peer_state',
@@ -134,7 +136,7 @@ function upstreamMetrics(text: MetricsText, upstreams: Report['upstreams']): voi
 /** Certificates that an issuer is asked for. */
 function orderMetrics(text: MetricsText, orders: Report['orders']): void {
   const per = (value: (order: Report['orders'][number]) => number): Sample[] =>
-    orders.map((order) => [{ issuer: utf8(order.issuer), identifiers: order.identifiers }, value(order)]);
+    orders.map((order) => [{ issuer: nativeText(order.issuer), identifiers: order.identifiers }, value(order)]);
   text.gauge(
     'certificate_not_after_timestamp_seconds',
     'When a certificate of an issuer ends; 0 while there is none.',

@@ -4,7 +4,7 @@ import type { Slot } from '../../http/body/postpone-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { bufferSource, respond } from '../../http/request/respond.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
-import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
+import { readUnsafeUri } from '../../http/request/unsafe-uri.js';
 import { FAILED, OK, type Result } from '../../task/codes.js';
 import { evaluatePath, type SsiBlock } from './evaluate.js';
 import { SUCCEEDED, UNSUCCESSFUL, WAIT } from './outcome.js';
@@ -21,7 +21,7 @@ export function include(r: Request, page: SsiPage, values: Values): number {
     return UNSUCCESSFUL;
   }
   const path = evaluatePath(r, page.shared, (virtual ?? file)!);
-  const target = path === undefined ? undefined : parseUnsafeUri(r, path);
+  const target = path === undefined ? undefined : readUnsafeUri(r, path);
   if (target === undefined) {
     return UNSUCCESSFUL;
   }

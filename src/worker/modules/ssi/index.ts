@@ -8,7 +8,7 @@ import type { BodyStage } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { defineModule, defineScope } from '../../module.js';
 import { OK, type Result } from '../../task/codes.js';
-import { now, pages, SsiPage } from './page.js';
+import { pages, pageTime, SsiPage } from './page.js';
 import type { SsiSettings } from './settings.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
@@ -52,12 +52,7 @@ function headerFilter(r: Request, conf: Readonly<SsiSettings>): Result {
   }
   out.clearContentLength();
   out.clearAcceptRanges();
-  if (conf.lastModified) {
-    out.weakenEtag();
-  } else {
-    out.clearLastModified();
-    out.etag = undefined;
-  }
+  out.bodyChanges(conf.lastModified);
   return OK;
 }
 
@@ -76,8 +71,8 @@ export const ssiModule = defineModule({
   name: 'ssi',
   location: scope,
   variables: [
-    { name: 'date_local', cacheable: false, get: (r) => now(r, false) },
-    { name: 'date_gmt', cacheable: false, get: (r) => now(r, true) },
+    { name: 'date_local', cacheable: false, get: (r) => pageTime(r, false) },
+    { name: 'date_gmt', cacheable: false, get: (r) => pageTime(r, true) },
   ],
   headerFilter: (conf) => (conf.enable ? (r) => headerFilter(r, conf) : undefined),
   bodyFilter: (conf) => (conf.enable ? bodyFilter : undefined),

@@ -162,7 +162,7 @@ export class SsiPage implements BodyStage, ExpandingStage {
 }
 
 /** The present moment as the page asks for it. nginx: ngx_http_ssi_date_gmt_local_variable. */
-export function now(r: Request, utc: boolean): string {
+export function pageTime(r: Request, utc: boolean): string {
   const format = pages.get(r)?.timeFormat ?? DEFAULT_TIME_FORMAT;
   return strftime(format, Date.now(), utc);
 }

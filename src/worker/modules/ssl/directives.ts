@@ -1,10 +1,10 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { withErrno } from '../../../shared/config/errors.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { LateValue } from '../../../shared/config/late-value.js';
+import { readNamed } from '../../../shared/config/read-named.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import type { SealedZone } from '../../fleet/settings.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
@@ -25,7 +25,7 @@ import {
   type TlsSettings,
   type VerifyMode,
 } from '../../tls/settings.js';
-import { variableName } from '../../tls/variable-name.js';
+import { namedByVariable } from '../../tls/variable-name.js';
 import { linkServer } from './link.js';
 
 const USUAL_CIPHERS = 'HIGH:!aNULL:!MD5';
@@ -174,7 +174,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
       args: 1,
       set(conf, node, ctx) {
         file('passwordFile')(conf, node, ctx);
-        checkReadable(conf.passwordFile!, ctx);
+        readNamed(conf.passwordFile!, ctx);
       },
     },
     ssl_certificate_compression: {
@@ -295,19 +295,10 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedCo
   const late = new LateValue<ClientTask>(name, ctx);
   const value: NameWithVariables = {
     compile: (link, place) => late.compile(link, place),
-    eval: (r) => variableName(late.value, r, (path) => ctx.path(path, 'conf')),
+    eval: (r) => namedByVariable(late.value, r, (path) => ctx.path(path, 'conf')),
   };
   conf.complexNames = new Map([...(conf.complexNames ?? []), [name, value]]);
   return name;
-}
-
-/** Reads a small file whose absence nginx reports at the directive. */
-function checkReadable(path: string, ctx: SharedContext): void {
-  try {
-    ctx.named.read(path);
-  } catch (error) {
-    ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
-  }
 }
 
 // nginx: ngx_http_ssl_session_cache.

@@ -6,10 +6,10 @@ import { ConfigError, mergeErrorPos, withErrno } from '../../../shared/config/er
 import type { NamedFiles } from '../../../shared/config/named-files.js';
 import { compressCertificates, whyNoCompression } from '../../net/openssl/certificate-compression.js';
 import type { ClientTask } from '../../task/client-task.js';
-import { checkOptions, contextBase, makeContext } from '../../tls/context.js';
+import { contextBase, makeContext, tryOptions } from '../../tls/context.js';
 import type { Identity } from '../../tls/identity.js';
 import { parseResponder } from '../../tls/ocsp-fetch.js';
-import { openFailure, TlsFileError } from '../../tls/pem.js';
+import { openSslFailure, TlsFileError } from '../../tls/pem.js';
 import { hasContext, identitiesOf, isAutomatic, namesWithVariables, passwordsOf } from '../../tls/server-tls.js';
 import type { TlsSettings } from '../../tls/settings.js';
 import { stapleSource } from '../../tls/stapling.js';
@@ -46,7 +46,7 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
   }
   const { named } = ctx;
   try {
-    checkOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined }, named);
+    tryOptions({ ...settings, ecdhCurve: 'auto', dhparam: undefined }, named);
     compile();
     const identities: Identity[] = late.length > 0 ? [] : identitiesOf(settings, passwordsOf(settings, named), named);
     if (settings.verify !== 'off' && settings.verify !== 'optional_no_ca') {
@@ -55,7 +55,7 @@ export function linkServer(settings: Readonly<TlsSettings>, ctx: LinkContext<Cli
       }
     }
     const base = contextBase(settings, named);
-    checkOptions(settings, named);
+    tryOptions(settings, named);
     checkStatusRules(settings);
     checkTicketKeys(settings, named, place);
     if (settings.ticketSync !== null && settings.ticketKeyFiles.length > 0) {
@@ -137,7 +137,7 @@ function checkStaple(
   try {
     content = ctx.named.read(path);
   } catch (error) {
-    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openFailure(error, path, 'rb')})`);
+    throw new TlsFileError(`BIO_new_file("${path}") failed (SSL: ${openSslFailure(error, path, 'rb')})`);
   }
   if (content.charCodeAt(0) !== 0x30) {
     throw new TlsFileError(

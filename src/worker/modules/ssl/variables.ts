@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { SharedVariable } from '../../module.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';
-import { cipherName, curveName, negotiatedCurve } from '../../tls/names.js';
+import { cipherName, curveName, hexNumber, negotiatedCurve } from '../../tls/names.js';
 import { peerOf, type TlsPeer } from '../../tls/peer.js';
 
 /** A variable of TLS connections; an empty value counts as none. nginx: ngx_http_ssl_variable. */
@@ -20,7 +20,6 @@ function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): Shared
 const ofCertificate = (name: string, get: (certificate: X509Certificate) => string): SharedVariable =>
   ofTls(`client_${name}`, (peer) => (peer.certificate === null ? undefined : get(peer.certificate)));
 
-const hex = (n: number): string => `0x${n.toString(16).padStart(4, '0')}`;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** `$ssl_*`. nginx: ngx_http_ssl_vars. */
@@ -34,7 +33,7 @@ export const variables: readonly SharedVariable[] = [
     ...ofTls('sigalg', () => undefined),
     warning: 'the "$ssl_sigalg" variable is always empty: Node does not tell which algorithm signed a handshake',
   },
-  ofTls('sigalgs', ({ hello }) => hello?.signatureAlgorithms.map(hex).join(':')),
+  ofTls('sigalgs', ({ hello }) => hello?.signatureAlgorithms.map(hexNumber).join(':')),
   ofTls('session_id', ({ cipher }) => {
     const session = cipher?.getSession();
     return session === undefined ? undefined : sessionId(session).toString('hex');

@@ -4,7 +4,7 @@ import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, type FileInfo } f
 import { closeFile, openFile, whyMissing } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
 import { documentSlot } from '../../http/request/document-settings.js';
-import { explain } from '../../http/request/error-reason.js';
+import { noteReasonText } from '../../http/request/error-reason.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import { sendRedirect } from '../../http/request/redirect.js';
 import type { Request } from '../../http/request/request.js';
@@ -62,7 +62,7 @@ function openFailed(r: Request, path: string, info: FileInfo): Result {
         if (r.location.conf(documentSlot).logNotFound) {
           r.log(ERROR, line);
         } else {
-          explain(r, line);
+          noteReasonText(r, line);
         }
       }
       return 404;

@@ -12,7 +12,7 @@ import { commonReason } from './common-reason.js';
 const OTHER = COUNTED_METHODS.length - 1;
 
 /** Counts that a server's request has begun. */
-export function beginRequest(zone: Meter): PhaseHandler {
+export function countBegin(zone: Meter): PhaseHandler {
   return (r) => {
     r.zone = zone;
     zone.values[ZONE.processing]!++;

@@ -7,7 +7,7 @@ import type { WorkerEnv } from '../../env.js';
 import { nameSlot } from '../../http/request/server-names.js';
 import { defineModule, defineSharedScope, type SharedContext } from '../../module.js';
 import { streamNameSlot } from '../../stream/session/session-settings.js';
-import { beginRequest, countRequests } from './count-request.js';
+import { countBegin, countRequests } from './count-request.js';
 
 const SERVER = In.SERVER | In.STREAM_SERVER;
 
@@ -58,7 +58,7 @@ export const statusZoneModule = defineModule({
   server: serverScope,
   location: locationScope,
   phases: {
-    postRead: (_conf, _env, { server }) => (server.zone === null ? undefined : beginRequest(server.zone)),
+    postRead: (_conf, _env, { server }) => (server.zone === null ? undefined : countBegin(server.zone)),
     log({ zone }, env, { server }) {
       const location = zone === 'off' || zone === 'none' ? null : env.zones.counters.meters.meter(locationKind, zone);
       return countRequests(server.zone, location, server.http, zone !== 'none');

@@ -75,7 +75,7 @@ function readAttribute(text: string, arg: number, cookie: StickyCookie, ctx: Con
 const isSamesite = (value: string): boolean => SAMESITE.includes(value.toLowerCase());
 
 /** The value of the Set-Cookie header that binds a client to a server. nginx: ngx_http_upstream_sticky_cookie_insert. */
-export function cookieText(r: Request, cookie: StickyCookie, sid: string): string {
+export function stickyCookieText(r: Request, cookie: StickyCookie, sid: string): string {
   const { expires, domain, samesite } = cookie;
   let text = `${cookie.name}=${sid}`;
   if (expires !== undefined) {

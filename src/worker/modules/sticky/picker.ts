@@ -3,7 +3,7 @@ import type { Request } from '../../http/request/request.js';
 import type { Attempt } from '../../upstream/balancing/attempt.js';
 import { type Balancer, PICKING, type Picker, type PickerOwner } from '../../upstream/balancing/balancer.js';
 import { PEER_OK, type Peer } from '../../upstream/balancing/peer.js';
-import { cookieText } from './cookie.js';
+import { stickyCookieText } from './cookie.js';
 import type { Sessions } from './sessions.js';
 import type { StickySettings } from './settings.js';
 import type { StickySession } from './zone.js';
@@ -103,7 +103,7 @@ class StickyPicker implements Picker, PickerOwner {
     if (cookie === undefined) {
       return;
     }
-    const text = cookieText(this.#r, cookie, peer.sid);
+    const text = stickyCookieText(this.#r, cookie, peer.sid);
     if (this.#cookie === undefined) {
       this.#cookie = this.#r.out.add('Set-Cookie', text);
     } else {

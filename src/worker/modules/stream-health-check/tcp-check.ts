@@ -1,39 +1,28 @@
 import { errnoText } from '../../../shared/system/errno.js';
-import type { Peer } from '../../upstream/balancing/peer.js';
 import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';
 import { connectPeer } from '../../upstream/connection/connector.js';
 import { transferFailure } from '../../upstream/connection/wire-errors.js';
-import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
-import type { StreamCheckPlan } from './plan.js';
-import { CheckInput } from './received.js';
+import { StreamCheck } from './stream-check.js';
 
 const CONNECT = { localAddress: undefined, localPort: undefined, keepAlive: false };
 
 /** Checks by connections: one is made, perhaps something is sent, and perhaps something has to come. */
-export class TcpCheck extends PeerCheck implements ChannelOwner {
+export class TcpCheck extends StreamCheck implements ChannelOwner {
   readonly r = null;
-  readonly #plan: StreamCheckPlan;
-  readonly #received: CheckInput;
   #connection: UpstreamConnection | null = null;
 
-  constructor(plan: StreamCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
-    super(plan.settings, peer, verdict, result);
-    this.#plan = plan;
-    this.#received = new CheckInput(plan);
-  }
-
   protected begin(): void {
-    this.#received.clear();
+    this.input.clear();
     const c = connectPeer(this.target, this, CONNECT, undefined);
     this.#connection = c;
-    c.deadline.set(performance.now(), this.#plan.timeout);
+    c.deadline.set(performance.now(), this.plan.timeout);
   }
 
   connected(): void {}
 
   ready(c: UpstreamConnection): void {
-    const { match } = this.#plan;
+    const { match } = this.plan;
     if (match?.send !== undefined) {
       c.writeText(match.send);
       // To close the connection drops what has not left.
@@ -41,47 +30,42 @@ export class TcpCheck extends PeerCheck implements ChannelOwner {
         c.awaitFlush();
       }
     } else if (match?.expects !== true) {
-      this.#end(undefined);
+      this.end(undefined);
     }
   }
 
   /** All was sent, and nothing is expected. */
   drained(): void {
-    if (!this.#plan.match!.expects) {
-      this.#end(undefined);
+    if (!this.plan.match!.expects) {
+      this.end(undefined);
     }
   }
 
   received(_c: UpstreamConnection, bytes: Buffer, end: number): void {
-    if (this.#plan.match?.expects !== true) {
+    if (this.plan.match?.expects !== true) {
       return;
     }
-    this.#received.add(bytes, end);
-    if (this.#received.matches) {
-      this.#end(undefined);
-    } else if (this.#received.full) {
-      this.#end('checking data');
-    }
+    this.judge(bytes, end);
   }
 
   ended(): void {
-    this.#end('reading from upstream: upstream prematurely closed connection');
+    this.end('reading from upstream: upstream prematurely closed connection');
   }
 
   failed(c: UpstreamConnection, error: Error): void {
     const message = c.connected ? transferFailure(error).message : `connect() failed (${errnoText(error)})`;
-    this.#end(`${this.#doing()}: ${message}`);
+    this.end(`${this.#doing()}: ${message}`);
   }
 
   timedOut(): void {
-    this.#end(`${this.#doing()}: upstream timed out (110: Connection timed out)`);
+    this.end(`${this.#doing()}: upstream timed out (110: Connection timed out)`);
   }
 
   #doing(): string {
     return this.#connection?.connected === true ? 'reading from upstream' : 'connecting to upstream';
   }
 
-  #end(failure: string | undefined): void {
+  protected end(failure: string | undefined): void {
     if (this.#connection !== null) {
       this.drop();
       this.finish(failure);

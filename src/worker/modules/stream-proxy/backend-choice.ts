@@ -14,7 +14,7 @@ import { PEER_FAILED, PEER_OK } from '../../upstream/balancing/peer.js';
 import type { BackendUser } from '../../upstream/connection/backend-user.js';
 import { PeerChoice } from '../../upstream/group/peer-choice.js';
 import { type ResolvedTarget, startResolving, type TargetUser } from '../../upstream/group/resolve-target.js';
-import { countEnd, countTransfer } from './count-attempt.js';
+import { countSessionAttempt, countTransfer } from './count-attempt.js';
 import type { ProxiedServer } from './proxied-server.js';
 
 /**
@@ -159,7 +159,7 @@ export abstract class BackendChoice extends PeerChoice implements SessionUpstrea
     const peer = this.chosen;
     if (peer !== null) {
       this.countBytes();
-      countEnd(peer, state, this.attempt!, performance.now() - this.attemptStart);
+      countSessionAttempt(peer, state, this.attempt!, performance.now() - this.attemptStart);
       this.chosen = null;
       this.picker!.done(peer, state, this.attempt);
     }

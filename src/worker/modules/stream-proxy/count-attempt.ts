@@ -13,7 +13,7 @@ export function countTransfer({ meter }: Peer, from: number, to: number): void {
 }
 
 /** Counts what became of an attempt that took so long (milliseconds); `state` is PEER_OK or PEER_FAILED. */
-export function countEnd({ meter }: Peer, state: number, { connectTime, headerTime }: Attempt, ms: number): void {
+export function countSessionAttempt({ meter }: Peer, state: number, { connectTime, headerTime }: Attempt, ms: number): void {
   if (meter === null) {
     return;
   }

@@ -10,7 +10,7 @@ import type { ChannelOwner } from '../../upstream/connection/channel.js';
 import type { UpstreamConnection } from '../../upstream/connection/connection.js';
 import { connectPeer } from '../../upstream/connection/connector.js';
 import { localAddress } from '../../upstream/connection/local-address.js';
-import { connectFailure, handshakeFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
+import { backendHandshakeFailure, connectFailure, transferFailure } from '../../upstream/connection/wire-errors.js';
 import { BackendChoice } from './backend-choice.js';
 import { clientHeader } from './client-header.js';
 import { Flow } from './flow.js';
@@ -282,7 +282,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       return;
     }
     if (!this.#connected) {
-      const { level, message } = handshakeFailure(error);
+      const { level, message } = backendHandshakeFailure(error);
       this.log(level, message);
       this.next();
       return;

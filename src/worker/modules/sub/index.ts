@@ -95,12 +95,7 @@ function headerFilter(r: Request, conf: Readonly<Settings>, fixed: Table | undef
     return OK;
   }
   out.clearContentLength();
-  if (conf.lastModified) {
-    out.weakenEtag();
-  } else {
-    out.clearLastModified();
-    out.etag = undefined;
-  }
+  out.bodyChanges(conf.lastModified);
   return OK;
 }
 

@@ -6,7 +6,7 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile } from '../../http/files/open-file.js';
 import { documentSlot } from '../../http/request/document-settings.js';
-import { explain } from '../../http/request/error-reason.js';
+import { noteReasonText } from '../../http/request/error-reason.js';
 import { extension, internalRedirect, namedLocation, splitArgs } from '../../http/request/internal-redirect.js';
 import { noPath, rootPath } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
@@ -127,7 +127,7 @@ function tryFiles({ candidates, fallback, status }: Attempts): PhaseHandler {
       return DECLINED;
     }
     if (status !== undefined && r.http.explains) {
-      explain(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
+      noteReasonText(r, `try_files found none of ${candidates.map(({ name }) => `"${root}${nameIn(r, name, alias)}"`).join(', ')}`);
     }
     if (r.trace !== null) {
       const text = `try_files: nothing is there, so ${status === undefined ? `on to ${fallback.text}` : `it answers ${status}`}`;

@@ -8,7 +8,7 @@ import { OK, type Result } from '../../task/codes.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { cookieTime, LATEST_COOKIE_TIME } from '../../text/cookie-time.js';
 import { FLAGS, type UserIdSettings } from './settings.js';
-import { assignId, cookieText, describe, userId } from './uid.js';
+import { assignId, describe, uidText, userId } from './uid.js';
 
 const ANYWHERE = In.HTTP | In.SERVER | In.LOCATION;
 
@@ -107,7 +107,7 @@ function headerFilter(r: Request, conf: Readonly<UserIdSettings>): Result {
   if (id.set === undefined) {
     return OK;
   }
-  let cookie = `${conf.name}=${cookieText(id, conf)}`;
+  let cookie = `${conf.name}=${uidText(id, conf)}`;
   if (conf.expires !== 0) {
     cookie += `; expires=${conf.expires === Number.POSITIVE_INFINITY ? LATEST_COOKIE_TIME : cookieTime(conf.expires)}`;
   }

@@ -117,7 +117,7 @@ export function describe(name: string, uid: Buffer): string {
 }
 
 /** The cookie's value for the identifier that is set. */
-export function cookieText(id: UserId, conf: Readonly<UserIdSettings>): string {
+export function uidText(id: UserId, conf: Readonly<UserIdSettings>): string {
   if (id.got !== undefined && !id.reset) {
     return `${id.cookie.slice(0, TEXT)}${conf.mark}=`;
   }

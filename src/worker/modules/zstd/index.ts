@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
-import { withErrno } from '../../../shared/config/errors.js';
+import { readNamed } from '../../../shared/config/read-named.js';
 import { flag, size, unusedBuffers } from '../../../shared/config/slots.js';
 import { Compression } from '../../http/body/compression.js';
 import { hasZstd, whyNoDictionary, ZSTD_LEVELS, type ZstdDictionary, zstd } from '../../http/body/zstd.js';
@@ -86,13 +86,7 @@ function readLevel(text: string, ctx: Context): number {
 
 /** Reads a dictionary and tries it. */
 function readDictionary(path: string, ctx: Context): ZstdDictionary | null {
-  let text: string;
-  try {
-    text = ctx.named.read(path);
-  } catch (error) {
-    ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
-  }
-  const bytes = Buffer.from(text, 'latin1');
+  const bytes = Buffer.from(readNamed(path, ctx), 'latin1');
   if (bytes.length === 0) {
     return null;
   }

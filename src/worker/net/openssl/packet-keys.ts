@@ -1,7 +1,7 @@
 // Protection of QUIC's packets (RFC 9001) by contexts of OpenSSL's, in memory whose addresses stay: a packet costs a seventh of what
 // node:crypto takes.
 import type { Region } from '../../../shared/net/uring/memory.js';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import { CipherContexts, ContextUser } from './cipher-contexts.js';
 import { type QuicCalls, quicCalls, quicMemory } from './quic-library.js';
 
@@ -259,7 +259,7 @@ export class PacketKeys extends ContextUser {
     const expand = (label: string, length: number): Buffer => expandLabel(sha384, secret, `${prefix} ${label}`, length);
     const parts = [expand('iv', NONCE), expand('key', keyLength), secret];
     const all = Buffer.concat(header === undefined ? [...parts, expand('hp', keyLength)] : parts);
-    this.#memory = stays ? keep(all) : all;
+    this.#memory = stays ? keepBytes(all) : all;
     this.#header = header?.share() ?? new HeaderKey(suite, this.#memory, this.#memory.length - keyLength);
   }
 

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { EMPTY } from '../../bytes/empty.js';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import type { CipherState } from '../tls-binding.js';
 import { quicCalls, quicMemory, type SslCalls } from './quic-library.js';
 
@@ -473,7 +473,7 @@ function encoded(copied: Region, _ssl: SslCalls, encode: (into: BigUint64Array |
     return undefined;
   }
   const pointer = new BigUint64Array([BigInt(copied.address(0, length))]);
-  return encode(pointer) === length ? keep(copied.bytes.subarray(0, length)) : undefined;
+  return encode(pointer) === length ? keepBytes(copied.bytes.subarray(0, length)) : undefined;
 }
 
 /** SSL_set_tlsext_status_ocsp_resp: OpenSSL frees the memory itself, so that it must be OpenSSL's. */

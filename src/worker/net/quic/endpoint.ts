@@ -1,6 +1,6 @@
 // A little over 400 lines: finding, beginning, flushing and ending connections work on the same tables.
 import type { Region } from '../../../shared/net/uring/memory.js';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { UdpSocket, UdpTaker } from '../udp-socket.js';
 import { Answers } from './answers.js';
@@ -315,8 +315,8 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     if (header.type !== Type.INITIAL || size < LEAST_INITIAL || header.destinationLength < LEAST_DESTINATION || this.#draining) {
       return undefined;
     }
-    const destination = keep(bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength));
-    const source = keep(bytes.subarray(header.sourceAt, header.sourceAt + header.sourceLength));
+    const destination = keepBytes(bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength));
+    const source = keepBytes(bytes.subarray(header.sourceAt, header.sourceAt + header.sourceLength));
     const version = header.version as QuicVersion;
     let originalDestination: Buffer = destination;
     let retrySource: Buffer | undefined;

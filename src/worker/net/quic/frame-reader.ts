@@ -1,5 +1,5 @@
 // What frames say to a connection (RFC 9000, 19).
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import type { ServerConnection } from './connection.js';
 import { Code, TransportError } from './errors.js';
 import type { Path } from './path.js';
@@ -235,8 +235,8 @@ export class QuicFrameReader {
         if (length < 1 || length > LONGEST_ID || retire > sequence) {
           throw new TransportError(Code.FRAME_ENCODING, 'NEW_CONNECTION_ID is malformed', type);
         }
-        const id = keep(this.#bytes(length, type));
-        c.peerIds.add(sequence, retire, id, keep(this.#bytes(TOKEN, type)));
+        const id = keepBytes(this.#bytes(length, type));
+        c.peerIds.add(sequence, retire, id, keepBytes(this.#bytes(TOKEN, type)));
         c.touch();
         return;
       }

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { SocketAddress } from '../../../shared/net/socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import type { PeerId } from './connection-ids.js';
 import { PathMarks } from './ecn.js';
 
@@ -39,8 +39,8 @@ export class Path {
   readonly responses: Buffer[] = [];
 
   constructor(peer: Buffer, local: Buffer | undefined) {
-    this.peer = keep(peer);
-    this.local = local === undefined ? undefined : keep(local);
+    this.peer = keepBytes(peer);
+    this.local = local === undefined ? undefined : keepBytes(local);
   }
 
   get remoteAddress(): SocketAddress {

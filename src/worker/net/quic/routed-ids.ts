@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import { extract } from '../openssl/packet-keys.js';
 
 /**
@@ -34,7 +34,7 @@ export class RoutedIds {
       randomFillSync(this.#pool);
       this.#at = 0;
     }
-    const id = keep(NO_ID);
+    const id = keepBytes(NO_ID);
     this.#pool.copy(id, 0, this.#at, this.#at + PORT_AT);
     this.#at += PORT_AT;
     const first = id[0]! - (id[0]! % this.#workers) + this.#worker;

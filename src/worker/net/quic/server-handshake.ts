@@ -6,7 +6,7 @@ import type { QuicConnectionHandler, QuicTls } from './contract.js';
 import { ALERT, Alert, Code, TransportError } from './errors.js';
 import type { QuicChoice, QuicClient } from './host.js';
 import { APPLICATION, HANDSHAKE, INITIAL, type Space } from './space.js';
-import { MAX_ACK_DELAY, type PeerParameters, readParameters, writeParameters } from './transport-parameters.js';
+import { MAX_ACK_DELAY, type PeerParameters, readParameters, writeTransportParameters } from './transport-parameters.js';
 
 /** No hello is longer, in bytes. */
 const MOST_HELLO = 64 * 1024;
@@ -155,7 +155,7 @@ export class ServerHandshake implements HandshakeUser {
   #ownParameters(): Buffer {
     const c = this.#connection;
     const { settings, ownIds } = c;
-    return writeParameters({
+    return writeTransportParameters({
       originalDestination: c.originalDestination,
       initialSource: ownIds.first,
       retrySource: c.retrySource,

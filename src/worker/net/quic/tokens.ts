@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomFillSync } from 'node:crypto';
 import { Family } from '../../../shared/net/socket-addresses.js';
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import { latin1 } from '../../bytes/latin1.js';
 import { SpentTokens } from './spent-tokens.js';
 
@@ -80,7 +80,7 @@ export class AddressTokens {
     const age = now - body.readDoubleBE(1);
     const lifetime = kind === RETRY ? RETRY_LIFETIME : NEW_LIFETIME;
     const fits = addressHash(kind, peer).equals(body.subarray(9, 29)) && body[29] === body.length - BODY;
-    const originalDestination = kind === RETRY ? keep(body.subarray(BODY)) : undefined;
+    const originalDestination = kind === RETRY ? keepBytes(body.subarray(BODY)) : undefined;
     const name = kind === RETRY ? '' : latin1(token, 0, IV);
     const valid = fits && age >= 0 && age <= lifetime && (kind === RETRY || this.#spent.isFresh(name, now));
     return { valid, originalDestination, name };

@@ -1,4 +1,4 @@
-import { keep } from '../../bytes/keep.js';
+import { keepBytes } from '../../bytes/keep.js';
 import { Code, TransportError } from './errors.js';
 import { intLength, PacketCursor, putInt } from './varint.js';
 import { VERSIONS } from './version.js';
@@ -110,7 +110,7 @@ function readOne(found: PeerParameters, id: number, value: Buffer): void {
       wrong("a server's");
       return;
     case Id.INITIAL_SOURCE:
-      found.initialSource = keep(value);
+      found.initialSource = keepBytes(value);
       return;
     case Id.NO_MIGRATION:
       found.noMigration = value.length === 0 || wrong('disable_active_migration');
@@ -202,7 +202,7 @@ export interface OwnParameters {
 }
 
 /** Writes a server's transport parameters. */
-export function writeParameters(own: OwnParameters): Buffer {
+export function writeTransportParameters(own: OwnParameters): Buffer {
   const into = Buffer.alloc(512);
   let at = 0;
   const bytes = (id: number, value: Uint8Array): void => {

@@ -2,7 +2,7 @@ import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
 import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from '../../../shared/net/datagram-socket.js';
 import type { SocketAddress, SocketDemands } from '../../../shared/net/socket.js';
-import { addressAt, ipAddress, type KernelAddress, localAddress } from '../../../shared/net/socket-addresses.js';
+import { addressAt, ipAddress, type KernelAddress, nameOfSocket } from '../../../shared/net/socket-addresses.js';
 import { systemError } from '../../../shared/net/system-error.js';
 import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
@@ -84,7 +84,7 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
   }
 
   local(): SocketAddress {
-    return localAddress(this.#engine.native, this.#fd);
+    return nameOfSocket(this.#engine.native, this.#fd);
   }
 
   // ---------------------------------------------------------------- receiving

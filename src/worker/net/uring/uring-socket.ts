@@ -2,7 +2,7 @@
 import { writeSync, writevSync } from 'node:fs';
 import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
 import type { AcceptedSocket, Socket, SocketAddress, SocketDemands, SocketOwner } from '../../../shared/net/socket.js';
-import { Family, type KernelAddress, localAddress, peerAddress } from '../../../shared/net/socket-addresses.js';
+import { Family, type KernelAddress, nameOfSocket, peerAddress } from '../../../shared/net/socket-addresses.js';
 import { systemError } from '../../../shared/net/system-error.js';
 import { Kind, type Sender, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
@@ -132,7 +132,7 @@ export class UringSocket implements Sender, AcceptedSocket {
   }
 
   local(): SocketAddress {
-    return localAddress(this.#engine.native, this.#fd);
+    return nameOfSocket(this.#engine.native, this.#fd);
   }
 
   keepAlive(): void {

@@ -1,5 +1,5 @@
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
-import { localAddress } from '../../../shared/net/socket-addresses.js';
+import { nameOfSocket } from '../../../shared/net/socket-addresses.js';
 import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
@@ -129,7 +129,7 @@ export class UringUdpSocket implements UdpSocket, RingEndpoint {
   }
 
   localAddress(local: Buffer | undefined): ReturnType<UdpSocket['localAddress']> {
-    return localText(this.#gone ? {} : localAddress(this.#engine.native, this.#handle.fd), local);
+    return localText(this.#gone ? {} : nameOfSocket(this.#engine.native, this.#handle.fd), local);
   }
 
   release(): void {

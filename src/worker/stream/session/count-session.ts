@@ -28,7 +28,7 @@ export function countBytes(s: StreamSession): void {
 }
 
 /** Counts a session that is over with a status, for the server that its client's TLS has chosen by then. */
-export function countEnd(s: StreamSession, status: number): void {
+export function countSession(s: StreamSession, status: number): void {
   const begun = s.zone;
   if (begun !== null) {
     s.zone = null;

@@ -10,7 +10,7 @@ import { BAD_REQUEST, INTERNAL_SERVER_ERROR, STATUS_OK } from './status.js';
  * Goes through the phases from where the session stands, until it is over or something has to be waited for. `code` is what the
  * handler said that let it wait. nginx: ngx_stream_core_run_phases.
  */
-export function runPhases(s: StreamSession, code?: Result): void {
+export function runSessionPhases(s: StreamSession, code?: Result): void {
   if (s.finished) {
     return;
   }
@@ -100,10 +100,10 @@ function preread(s: StreamSession, handler: SessionHandler): Result {
 const prereading: SessionReader = {
   received(s, bytes, length) {
     s.hold(bytes, length);
-    runPhases(s);
+    runSessionPhases(s);
   },
   ended(s) {
-    runPhases(s);
+    runSessionPhases(s);
   },
   flushed() {},
   expired: (s) => s.finalize(STATUS_OK),

@@ -1,6 +1,6 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import { readProxyProtocol } from '../../net/proxy-protocol.js';
-import { runPhases } from './phases.js';
+import { runSessionPhases } from './phases.js';
 import type { SessionReader, StreamSession } from './session.js';
 import { sessionSlot } from './session-settings.js';
 import { BAD_REQUEST, STATUS_OK } from './status.js';
@@ -30,7 +30,7 @@ const reader: SessionReader = {
     s.proxyProtocol = result.header;
     s.take(result.size);
     s.action = 'initializing session';
-    runPhases(s);
+    runSessionPhases(s);
   },
   ended(s) {
     s.log(ERROR, `broken header: "${s.held?.toString('latin1') ?? ''}"`);

@@ -18,8 +18,8 @@ import type { ClientTask } from '../../task/client-task.js';
 import type { Result } from '../../task/codes.js';
 import type { Handshaking } from '../../task/tls-terminator.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
-import { countBegin, countEnd } from './count-session.js';
-import { runPhases } from './phases.js';
+import { countBegin, countSession } from './count-session.js';
+import { runSessionPhases } from './phases.js';
 import { readProxyHeader } from './proxy-header.js';
 import type { StreamAddress, StreamListener, StreamRuntime, StreamServer } from './runtime.js';
 import { sessionSlot } from './session-settings.js';
@@ -192,7 +192,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
     if (this.address.proxyProtocol) {
       readProxyHeader(this);
     } else {
-      runPhases(this);
+      runSessionPhases(this);
     }
   }
 
@@ -283,7 +283,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
   /** Ends the session without its connection, which somebody else takes over. */
   leave(): PassedClient {
     const { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting } = this;
-    countEnd(this, STATUS_OK);
+    countSession(this, STATUS_OK);
     this.finished = true;
     this.deadline.close();
     this.connections.drop(this);
@@ -362,7 +362,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
 
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
   resume(code: Result): void {
-    runPhases(this, code);
+    runSessionPhases(this, code);
   }
 
   onFinish(callback: () => void): void {
@@ -396,7 +396,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
       // What the client has not taken until now is dropped.
       this.bytesSent = Math.max(0, this.bytesSent + this.bytesWaiting - this.socket.unsent);
     }
-    countEnd(this, status);
+    countSession(this, status);
     const handlers = this.server.logPhase;
     for (let i = 0; i < handlers.length; i++) {
       handlers[i]!(this);

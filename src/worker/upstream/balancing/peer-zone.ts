@@ -1,6 +1,6 @@
 import type { PreparedStatement, Sql, TransactionHooks, ZoneKind, ZoneRef, ZoneStats } from '../../../shared/zone/kind.js';
 import { monotonicMs } from '../../../shared/zone/monotonic.js';
-import { bytesOf, countsOf, floatsOf } from '../../../shared/zone/row-bytes.js';
+import { countsOf, floatsOf, rowBytes } from '../../../shared/zone/row-bytes.js';
 import { applyMembership, type Membership, membershipOf, NO_CHANGES } from './membership.js';
 import type { Peer, PeerSet } from './peer.js';
 
@@ -311,9 +311,9 @@ export class SharedPeers implements TransactionHooks {
     }
     this.#held = held;
     if (this.#misplaced || !same(state, this.#stateBefore)) {
-      statements.write.run(this.#set.name, this.#keys, bytesOf(state));
+      statements.write.run(this.#set.name, this.#keys, rowBytes(state));
     }
-    statements.writeHeld.run(this.#set.name, worker, bytesOf(held));
+    statements.writeHeld.run(this.#set.name, worker, rowBytes(held));
   }
 
   committed(): void {

@@ -57,7 +57,7 @@ export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'
 }
 
 /** What to log of a TLS handshake that failed. nginx: ngx_ssl_handshake, ngx_ssl_connection_error. */
-export function handshakeFailure(error: Error): WireFailure {
+export function backendHandshakeFailure(error: Error): WireFailure {
   const { syscall, errno } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && typeof errno === 'number') {
     return { level: ERROR, message: `peer closed connection in SSL handshake (${errnoText(error)})` };

@@ -8,10 +8,10 @@ import type { SharedContext } from '../../module.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { readConfCommand } from '../../tls/conf-command.js';
-import { checkOptions } from '../../tls/context.js';
+import { tryOptions } from '../../tls/context.js';
 import { readPasswords, TlsFileError } from '../../tls/pem.js';
 import { protocolWords, TLS } from '../../tls/settings.js';
-import { variableName } from '../../tls/variable-name.js';
+import { namedByVariable } from '../../tls/variable-name.js';
 import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
 import { clientContext } from '../tls/tls-client.js';
 
@@ -64,7 +64,7 @@ function namedFile(name: string, ctx: SharedContext): NamedFile {
   return {
     text: name,
     path: value.constant === undefined ? undefined : complete(value.constant),
-    eval: (r) => variableName(value, r, (path) => ctx.path(path, 'conf')),
+    eval: (r) => namedByVariable(value, r, (path) => ctx.path(path, 'conf')),
   };
 }
 
@@ -138,7 +138,7 @@ export function linkTlsClient(family: string, conf: Readonly<TlsClientSettings>,
     fail(`no ${family}_ssl_trusted_certificate for ${family}_ssl_verify`);
   }
   try {
-    checkOptions({ ciphers: conf.sslCiphers, ecdhCurve: 'auto', dhparam: undefined }, ctx.named);
+    tryOptions({ ciphers: conf.sslCiphers, ecdhCurve: 'auto', dhparam: undefined }, ctx.named);
     clientContext(conf, ctx.named);
   } catch (error) {
     if (error instanceof ConfigError) {

@@ -5,7 +5,7 @@ import { PEER_FAILED, type Peer } from '../balancing/peer.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** Counts what became of an attempt that began at `start` (monotonic milliseconds); `state` is one of PEER_OK, PEER_NEXT, PEER_FAILED. */
-export function countEnd({ meter }: Peer, state: number, attempt: Attempt, u: UpstreamRequest, start: number): void {
+export function countAttempt({ meter }: Peer, state: number, attempt: Attempt, u: UpstreamRequest, start: number): void {
   if (meter === null) {
     return;
   }

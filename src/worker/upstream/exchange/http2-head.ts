@@ -1,16 +1,16 @@
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { CONNECTION_FIELDS } from '../../http/fields/connection-fields.js';
-import { foreignNameCode, type HpackName, KEEP, nameCode } from '../../http/http2-frames/hpack/encoder.js';
+import { foreignNameCode, type HpackName, hpackName, KEEP } from '../../http/http2-frames/hpack/encoder.js';
 import { staticIndexOf } from '../../http/http2-frames/hpack/static-table.js';
 import type { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
 import { lineValue } from '../../http/request/line-text.js';
 import type { Request } from '../../http/request/request.js';
 import { lowerAscii } from '../../text/ascii-case.js';
 
-const METHOD = nameCode(':method', KEEP.ALWAYS);
-const PROTOCOL = nameCode(':protocol', KEEP.ALWAYS);
-const PATH = nameCode(':path');
-const AUTHORITY = nameCode(':authority', KEEP.ALWAYS);
+const METHOD = hpackName(':method', KEEP.ALWAYS);
+const PROTOCOL = hpackName(':protocol', KEEP.ALWAYS);
+const PATH = hpackName(':path');
+const AUTHORITY = hpackName(':authority', KEEP.ALWAYS);
 // The second of two that have the same name follows it.
 const GET = staticIndexOf.get(':method')!;
 const POST = GET + 1;
@@ -20,10 +20,10 @@ const ROOT = staticIndexOf.get(':path')!;
 
 // Names of clients whose values are worth remembering: most requests on a connection have them, with the same values.
 for (const name of ['accept', 'accept-encoding', 'accept-language', 'content-length', 'content-type', 'te', 'user-agent']) {
-  nameCode(name);
+  hpackName(name);
 }
 for (const name of ['grpc-accept-encoding', 'grpc-encoding', 'grpc-timeout', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip']) {
-  nameCode(name);
+  hpackName(name);
 }
 
 /** Names and values longer than this cannot be sent. nginx: NGX_HTTP_V2_MAX_FIELD. */
@@ -64,7 +64,7 @@ export function compileHttp2Headers(
     if (CONNECTION_FIELDS.has(lower) || (typeof value !== 'string' && value.constant === '')) {
       return;
     }
-    lines.push({ code: nameCode(lower), value: typeof value === 'string' ? value : lineValue(value) });
+    lines.push({ code: hpackName(lower), value: typeof value === 'string' ? value : lineValue(value) });
   };
   for (const { name, value } of sources) {
     const lower = lowerAscii(name);

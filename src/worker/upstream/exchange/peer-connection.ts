@@ -9,12 +9,12 @@ import { Attempt } from '../balancing/attempt.js';
 import type { Picker } from '../balancing/balancer.js';
 import { PEER_FAILED, PEER_NEXT, PEER_OK, type Peer } from '../balancing/peer.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
-import { connectFailure, handshakeFailure } from '../connection/wire-errors.js';
+import { backendHandshakeFailure, connectFailure } from '../connection/wire-errors.js';
 import type { UpstreamGroup } from '../group/group.js';
 import { PeerChoice } from '../group/peer-choice.js';
 import { type ResolvedTarget, startResolving } from '../group/resolve-target.js';
 import { FailureType, failureStatus } from '../settings/failure.js';
-import { countEnd } from './count-attempt.js';
+import { countAttempt } from './count-attempt.js';
 import { mayTryNext } from './next-upstream.js';
 import { openConnection, openHttp2 } from './open-channel.js';
 import { ResponseHeadReader } from './response-head-reader.js';
@@ -212,7 +212,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
 
   failed(c: Channel, error: Error): void {
     if (c.connected) {
-      const { level, message } = handshakeFailure(error);
+      const { level, message } = backendHandshakeFailure(error);
       this.report(level, message);
       this.next(FailureType.ERROR);
       return;
@@ -264,7 +264,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
         attempt.bytesSent = this.connection.sent;
       }
       const state = NO_FAULT.has(failure) ? PEER_NEXT : PEER_FAILED;
-      countEnd(this.chosen, state, attempt, u, this.attemptStart);
+      countAttempt(this.chosen, state, attempt, u, this.attemptStart);
       picker.done(this.chosen, state, attempt);
       this.chosen = null;
     }
@@ -338,7 +338,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
     this.connection = null;
     if (peer !== null) {
       this.chosen = null;
-      countEnd(peer, PEER_OK, this.attempt!, this.#u, this.attemptStart);
+      countAttempt(peer, PEER_OK, this.attempt!, this.#u, this.attemptStart);
       this.picker!.done(peer, PEER_OK, this.attempt);
     }
     if (c === null) {

@@ -1,6 +1,6 @@
 import { parseNumber } from '../../../shared/config/language/units.js';
 import { internalRedirect, namedLocation } from '../../http/request/internal-redirect.js';
-import { parseUnsafeUri } from '../../http/request/unsafe-uri.js';
+import { readUnsafeUri } from '../../http/request/unsafe-uri.js';
 import { METHOD } from '../../http/syntax/method.js';
 import { DECLINED } from '../../task/codes.js';
 import { parseHttpDate } from '../../text/http-date.js';
@@ -234,7 +234,7 @@ function redirectInside(u: UpstreamRequest, target: string): void {
     namedLocation(r, target);
     return;
   }
-  const uri = parseUnsafeUri(r, target);
+  const uri = readUnsafeUri(r, target);
   if (uri === undefined) {
     r.finalize(404);
     return;

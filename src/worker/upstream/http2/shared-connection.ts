@@ -9,7 +9,7 @@ import { ENOUGH, Output, type OutputTarget } from '../../http/http2-frames/outpu
 import { DEFAULT_FRAME, DEFAULT_WINDOW, ERROR_CODE, FRAME, MAX_WINDOW, PREFACE, SETTING } from '../../http/http2-frames/protocol.js';
 import { readFrame } from '../../http/http2-frames/read-frame.js';
 import { HpackSectionWriter } from '../../http/http2-frames/section-writer.js';
-import { sendSettings } from '../../http/http2-frames/settings.js';
+import { writeSettings } from '../../http/http2-frames/settings.js';
 import { endFailedWork, enter, leave } from '../../task/at-work.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
@@ -252,7 +252,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask, H
     // nginx: ngx_http_grpc_connection_start.
     PREFACE.copy(output.room(PREFACE.length), output.length);
     output.length += PREFACE.length;
-    sendSettings(output, BEGINNING);
+    writeSettings(output, BEGINNING);
     output.numbers(FRAME.WINDOW_UPDATE, 0, MAX_WINDOW - DEFAULT_WINDOW);
     this.#tellWaiting((stream) => stream.owner.ready(stream));
     this.usable = true;

@@ -11,7 +11,7 @@ import { SentPacket, SentPackets } from '../../../../src/worker/net/quic/sent-pa
 import { SpentTokens } from '../../../../src/worker/net/quic/spent-tokens.js';
 import { TimerHeap } from '../../../../src/worker/net/quic/timer-heap.js';
 import { AddressTokens } from '../../../../src/worker/net/quic/tokens.js';
-import { readParameters, writeParameters } from '../../../../src/worker/net/quic/transport-parameters.js';
+import { readParameters, writeTransportParameters } from '../../../../src/worker/net/quic/transport-parameters.js';
 import { intLength, PacketCursor, putInt } from '../../../../src/worker/net/quic/varint.js';
 
 t.test('integers', async (t) => {
@@ -152,7 +152,7 @@ t.test('packets by their numbers', async (t) => {
 });
 
 t.test('transport parameters: what is written is refused from a client, and cut off anywhere', async (t) => {
-  const own = writeParameters({
+  const own = writeTransportParameters({
     originalDestination: Buffer.alloc(8, 1),
     initialSource: Buffer.alloc(8, 2),
     retrySource: undefined,

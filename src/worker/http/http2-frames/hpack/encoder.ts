@@ -31,7 +31,7 @@ const codes = new Map<string, HpackName>();
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
 
 /** The code of a name, in whatever case. */
-export function nameCode(name: string, keep: number = KEEP.REPEATED): HpackName {
+export function hpackName(name: string, keep: number = KEEP.REPEATED): HpackName {
   const known = codes.get(name);
   if (known !== undefined) {
     return known;

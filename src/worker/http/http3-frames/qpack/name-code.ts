@@ -30,7 +30,7 @@ const MOST = 256;
 const codes = new Map<string, QpackName>();
 
 /** The code of a name, in whatever case. */
-export function nameCode(name: string): QpackName {
+export function qpackName(name: string): QpackName {
   const known = codes.get(name);
   if (known !== undefined) {
     return known;

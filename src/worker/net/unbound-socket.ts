@@ -1,7 +1,7 @@
 import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 
-/** One end of a connection of a rehearsal: no kernel is asked, so that whatever is written has left at once. */
-export abstract class RehearsalSocket implements Socket {
+/** One end of a connection without a kernel below it: whatever is written has left at once. */
+export abstract class UnboundSocket implements Socket {
   readonly descriptor = -1;
   readonly flushed = true;
   readonly pending = false;
