@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { connect as secure } from 'node:tls';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
@@ -15,6 +18,7 @@ t.test('pass', async (t) => {
       server { listen 127.0.0.1:%%PORT_0%%; listen 127.0.0.1:%%PORT_1%% ssl; pass 127.0.0.1:%%PORT_8%%; }
       server { listen 127.0.0.1:%%PORT_2%%; ssl_preread on; pass 127.0.0.1:%%PORT_9%%; }
       server { listen 127.0.0.1:%%PORT_3%% proxy_protocol; set_real_ip_from 127.0.0.0/8; pass 127.0.0.1:%%PORT_7%%; }
+      server { listen 127.0.0.1:%%PORT_6%% proxy_protocol; set_real_ip_from 127.0.0.0/8; pass 127.0.0.1:%%PORT_9%%; }
       server { listen 127.0.0.1:%%PORT_7%%; return "$remote_addr $server_port"; }
       server { listen 127.0.0.1:%%PORT_4%%; pass 127.0.0.1:%%PORT_4%%; }
       server { listen 127.0.0.1:%%PORT_5%%; set $t 127.0.0.1:1; pass $t; }
@@ -24,7 +28,11 @@ t.test('pass', async (t) => {
       ssl_certificate ${rsa.cert};
       ssl_certificate_key ${rsa.key};
       server { listen 127.0.0.1:%%PORT_8%%; location / { return 200 "$scheme $remote_addr $server_port"; } }
-      server { listen *:%%PORT_9%% ssl; location / { return 200 "$scheme $ssl_protocol"; } }
+      server {
+        listen *:%%PORT_9%% ssl;
+        location / { return 200 "$scheme $ssl_protocol"; }
+        location /ends { return 200 "$scheme $remote_addr $remote_port $proxy_protocol_addr"; }
+      }
     }`,
   });
   t.equal((await httpGet(s.port(0), '/')).text, `http 127.0.0.1 ${s.port(8)}`, 'to a listener of http');
@@ -39,6 +47,15 @@ t.test('pass', async (t) => {
   const real = await RawClient.connect(s.port(3));
   real.send('PROXY TCP4 192.0.2.1 192.0.2.2 123 456\r\n');
   t.equal(await real.rest(), `192.0.2.1 ${s.port(3)}`, 'to a listener of stream');
+  const behind = connect(s.port(6), '127.0.0.1');
+  behind.write('PROXY TCP4 192.0.2.1 192.0.2.2 123 456\r\n');
+  const both = secure({ socket: behind, rejectUnauthorized: false });
+  both.write('GET /ends HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  t.match(
+    await text(both),
+    /\r\n\r\nhttps 192\.0\.2\.1 123 192\.0\.2\.1$/,
+    'with its addresses and its PROXY header to a listener with ssl',
+  );
   await (await RawClient.connect(s.port(4))).closed();
   await s.logged('stream pass cycle while passing connection to port');
   await (await RawClient.connect(s.port(5))).closed();
