@@ -82,6 +82,7 @@ export function answer(random: Random): Answer {
       ? { leave: { after: random.oneOf([1, 10, 40, 150, 1000]), how: random.oneOf(['close', 'close', 'reset'] as const) } }
       : {}),
     ...(random.once(25) ? { raw: random.oneOf(RAW) } : {}),
+    ...(random.once(20) ? { handshake: random.oneOf(['plain', 'closes', 'resets'] as const) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Case } from './case.js';
+import { type Case, isStream } from './case.js';
 import type { Form } from './configuration.js';
 import { meansTheSame } from './requests.js';
 
@@ -13,6 +13,8 @@ export interface Run {
   readonly bytewise: boolean;
   /** Somebody before the server says whose connection it is. */
   readonly proxied?: true;
+  /** The client's first bytes are early data. */
+  readonly early?: true;
   /** Which of two same runs, one after the other. */
   readonly nth: 1 | 2;
 }
@@ -24,6 +26,8 @@ export interface Axis {
   readonly right: Run;
   /** Whether the two are to be the same for a case. */
   readonly applies: (one: Case) => boolean;
+  /** It is played to servers of `stream`, too. */
+  readonly streams?: true;
   /** Whether what has this name is the same. */
   readonly compares: (what: string) => boolean;
   /** It is played where it is asked for by name. */
@@ -36,10 +40,14 @@ export interface Axis {
 const BASE: Run = { site: 'libuv', form: 'plain', tls: false, http2: false, http3: false, bytewise: false, nth: 1 };
 const HTTP2: Run = { ...BASE, http2: true };
 const HTTP3: Run = { ...BASE, http3: true, tls: true };
+const EARLY: Run = { ...BASE, tls: true, site: 'uring', early: true };
+const HTTP3_URING: Run = { ...HTTP3, site: 'uring' };
+const HTTP3_EARLY: Run = { ...HTTP3_URING, early: true };
 const CACHED: Run = { ...BASE, form: 'cached' };
 
 /** Whether a part of one of these names takes part in a case. */
-const uses = ({ parts }: Case, names: RegExp): boolean => parts.some(({ name }) => names.test(name));
+const uses = ({ parts }: Pick<Case, 'parts'>, names: RegExp): boolean => parts.some(({ name }) => names.test(name));
+const notEarly = (what: string): boolean => what !== 'early data';
 const always = (): boolean => true;
 /** Whether nginx takes a case. */
 export const isCommon = ({ parts }: Pick<Case, 'parts'>): boolean => parts.every(({ ours }) => !ours);
@@ -72,6 +80,12 @@ const inAnyVersion = (text: string, what: string): string => {
 
 const simple = ({ client: { requests, leave, slow } }: Case): boolean => leave === undefined && !slow && requests.every(meansTheSame);
 
+/** A case that HTTP/3 can say, in which the client may leave, too. */
+const inHttp3 = ({ client: { requests } }: Case): boolean => requests.every(meansTheSame);
+
+/** A case whose requests may be early data of TLS. */
+const mayBeEarly = ({ client }: Case): boolean => client.leave === undefined && !client.waits && client.cancel === undefined;
+
 /** A case that says the same in each protocol. */
 const inAnyProtocol = (one: Case): boolean =>
   simple(one) &&
@@ -82,7 +96,7 @@ const inAnyProtocol = (one: Case): boolean =>
 /** For whom a response is not the same a second time: what counts requests or writes files. */
 const REPEATABLE = /^(limits|dav|proxy_store|store|slice|slice-cache|proxy-cache|our-cache)$/;
 
-export const axes: readonly Axis[] = [
+const all: readonly Axis[] = [
   {
     name: 'http2',
     left: BASE,
@@ -95,7 +109,9 @@ export const axes: readonly Axis[] = [
     name: 'tls',
     left: BASE,
     right: { ...BASE, tls: true },
-    applies: ({ client }) => client.leave === undefined,
+    streams: true,
+    applies: ({ client, parts }) =>
+      client.leave === undefined && client.through === undefined && !uses({ parts }, /^stream-(map|preread|pass)$/),
     compares: (what) => !/\$(scheme|request_length|bytes_sent)$|^end$/.test(what),
     common: (text) => text.replaceAll('https:', 'http:'),
   },
@@ -108,6 +124,34 @@ export const axes: readonly Axis[] = [
     common: (text) => text.replaceAll('https:', 'http:'),
   },
   {
+    name: 'early',
+    left: { ...BASE, tls: true, site: 'uring' },
+    right: EARLY,
+    applies: (one) => mayBeEarly(one) && !uses(one, /^early$/),
+    compares: notEarly,
+  },
+  {
+    name: 'http3-early',
+    left: HTTP3_URING,
+    right: HTTP3_EARLY,
+    applies: (one) => simple(one) && mayBeEarly(one) && !uses(one, /^early$/),
+    compares: notEarly,
+  },
+  {
+    name: 'nginx-http3-early',
+    left: HTTP3_EARLY,
+    right: { ...HTTP3_EARLY, site: 'nginx' },
+    applies: (one) => simple(one) && mayBeEarly(one) && isCommon(one),
+    compares: always,
+  },
+  {
+    name: 'nginx-early',
+    left: EARLY,
+    right: { ...EARLY, site: 'nginx' },
+    applies: (one) => mayBeEarly(one) && isCommon(one),
+    compares: always,
+  },
+  {
     name: 'http3',
     left: BASE,
     right: HTTP3,
@@ -115,12 +159,14 @@ export const axes: readonly Axis[] = [
     compares: (what) => !FRAMING.test(what),
     common: inAnyVersion,
   },
-  { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, applies: always, compares: always },
-  { name: 'workers', left: BASE, right: { ...BASE, site: 'workers' }, applies: always, compares: always },
+  { name: 'http3-engine', left: HTTP3, right: HTTP3_URING, applies: inHttp3, compares: always },
+  { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, streams: true, applies: always, compares: always },
+  { name: 'workers', left: BASE, right: { ...BASE, site: 'workers' }, streams: true, applies: always, compares: always },
   {
     name: 'reload',
     left: BASE,
     right: { ...BASE, site: 'reloading' },
+    streams: true,
     // A new configuration ends connections that wait for a next request.
     applies: ({ client }) => client.requests.length === 1 && client.leave === undefined,
     compares: always,
@@ -133,13 +179,21 @@ export const axes: readonly Axis[] = [
     applies: always,
     compares: (what) => !/\$upstream_(bytes_received|response_length)$|error log/.test(what),
   },
-  { name: 'pieces', left: BASE, right: { ...BASE, bytewise: true }, applies: readToTheEnd, compares: always },
+  {
+    name: 'pieces',
+    left: BASE,
+    right: { ...BASE, bytewise: true },
+    streams: true,
+    applies: (one) => readToTheEnd(one) && one.client.through === undefined,
+    compares: always,
+  },
   {
     name: 'proxied',
     left: BASE,
     right: { ...BASE, proxied: true },
-    applies: (one) => !uses(one, /^(realip|response)$/),
-    compares: always,
+    streams: true,
+    applies: (one) => !uses(one, /^(realip|stream-realip|response|stream-pass)$/) && one.client.through !== 'udp',
+    compares: (what) => !/: proxy_protocol_addr$/.test(what),
   },
   {
     name: 'cached',
@@ -153,7 +207,7 @@ export const axes: readonly Axis[] = [
     compares: (what) =>
       /^response \d+: /.test(what) && !/: (interim|trailers|header (transfer-encoding|content-length|connection))$/.test(what),
   },
-  { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, applies: isCommon, compares: always },
+  { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, streams: true, applies: isCommon, compares: always },
   {
     name: 'nginx-http2',
     left: HTTP2,
@@ -165,11 +219,18 @@ export const axes: readonly Axis[] = [
     name: 'nginx-http3',
     left: HTTP3,
     right: { ...HTTP3, site: 'nginx' },
-    applies: (one) => simple(one) && isCommon(one),
+    applies: (one) => inHttp3(one) && isCommon(one),
     compares: always,
   },
 ];
 
-/** Axes that this machine has. `ring`, `quic`: whether it has io_uring, and QUIC. */
+export const axes: readonly Axis[] = all.map((axis) => ({
+  ...axis,
+  applies: (one) => (axis.streams || !isStream(one)) && axis.applies(one),
+}));
+
+/** Axes that this machine has. `ring`, `quic`: whether it has io_uring, and the functions of OpenSSL for QUIC and for early data. */
 export const axesWith = (ring: boolean, quic: boolean): readonly Axis[] =>
-  axes.filter(({ left, right }) => [left, right].every(({ site, http3 }) => (ring || site !== 'uring') && (quic || !http3)));
+  axes.filter(({ left, right }) =>
+    [left, right].every(({ site, http3, early }) => (ring || site !== 'uring') && (quic || !(http3 || early))),
+  );

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { block, END_HEADERS, END_STREAM, type FieldText, type Frame, frame, Http2Client, number32, T } from '../support/http2-client.js';
 import type { BackendRequest } from './backend-request.js';
 import { type Answer, bytesOf } from './case.js';
+import { departFrom } from './depart.js';
 
 /** Bytes of the longest frame that everybody takes. */
 const LONGEST = 16_384;
@@ -111,7 +112,7 @@ export class Http2Backend {
         frame(T.HEADERS, END_HEADERS, id, block(own)),
         frame(T.DATA, END_STREAM, id, content.subarray(0, LONGEST)),
       ]);
-      socket.write(bytes.subarray(0, leave.after), () => (leave.how === 'reset' ? socket.resetAndDestroy() : socket.end()));
+      socket.write(bytes.subarray(0, leave.after), () => departFrom(socket, leave.how));
       return;
     }
     this.#connection.send(frame(T.HEADERS, END_HEADERS | (bare ? END_STREAM : 0), id, block(own)));

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 
 /**
  * A piece of configuration with a name: what it puts in which block of the case. In its texts %%CASE%% is the case's name, %%GROUP%% its
- * `upstream` and %%BACKEND%% the address of its backend; %%DIR%% is the server's prefix.
+ * `upstream` and %%BACKEND%% the address of its backend; %%DIR%% is the server's prefix. %%HTTP%% and %%DOOR%% are where the case's server
+ * of `http` listens, the latter behind the PROXY protocol.
  */
 export interface Part {
   readonly name: string;
@@ -11,6 +12,9 @@ export interface Part {
   readonly http?: string;
   readonly server?: string;
   readonly location?: string;
+  /** In `stream`, and in the case's server there: such a case is played to that server. */
+  readonly stream?: string;
+  readonly session?: string;
 }
 
 export type Field = readonly [name: string, value: string];
@@ -44,6 +48,8 @@ export interface Client {
   readonly slow?: true;
   /** It sends bodies only once it is told to go on. */
   readonly waits?: true;
+  /** It sends each request to `stream` in a datagram, or shakes hands with whoever is behind it. */
+  readonly through?: 'udp' | 'tls';
   /** Over HTTP/2 it gives up the last request after so many bytes of its body, and keeps the connection. */
   readonly cancel?: { readonly after: number };
   /** It leaves after so many bytes that it sent, or after so many that it received. */
@@ -67,6 +73,8 @@ export interface Answer {
   readonly leave?: { readonly after: number; readonly how: 'close' | 'reset' };
   /** Each of its first bytes is a piece of its own. */
   readonly bytewise?: true;
+  /** What it answers to the first bytes of TLS in the place of its own. */
+  readonly handshake?: 'plain' | 'closes' | 'resets';
   /** These bytes in the place of all else. */
   readonly raw?: string;
 }
@@ -83,6 +91,14 @@ export interface SavedCase extends Case {
   readonly axis: string;
   readonly differences: readonly string[];
 }
+
+/** Whether a case is played to a server of `stream`. */
+export const isStream = ({ parts }: Pick<Case, 'parts'>): boolean => parts.some(({ session }) => session !== undefined);
+
+/** Whether a server of `http` is behind that of `stream`. */
+export const isFront = (one: Pick<Case, 'parts'>): boolean => opens(one, /%%(HTTP|DOOR)%%/);
+
+const opens = ({ parts }: Pick<Case, 'parts'>, text: RegExp): boolean => parts.some(({ session }) => text.test(session ?? ''));
 
 /** The bytes of a content. */
 export function bytesOf({ text, times = 1, gzip }: Content): Buffer {

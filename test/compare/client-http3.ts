@@ -16,51 +16,104 @@ const [STREAM, FIN] = [0x0e, 0x01];
 const [HEADERS, DATA, SETTINGS, CONTROL] = [1, 0, 4, 0];
 /** The parameter `max_idle_timeout`, in milliseconds. */
 const IDLE = 0x01;
+/** The parameter of how much of a stream that the client began it takes at first, and the frame that takes more. */
+const [TAKES, TAKES_MORE] = [0x05, 0x11];
+/** RESET_STREAM, STOP_SENDING, and H3_REQUEST_CANCELLED. */
+const [RESET, STOP, CANCELLED] = [0x04, 0x05, 0x10c];
+/** Bytes that a client takes at first which does not read, and milliseconds until it does. */
+const [LITTLE, PAUSE] = [100, 30];
 /** CONNECTION_CLOSE of an application, and H3_NO_ERROR. */
 const [CLOSE, NO_ERROR] = [0x1d, 0x100];
 
 /** Does what a client does over HTTP/3, one request after the other. */
 export async function overHttp3(
   port: number,
-  { requests }: Client,
+  { requests, leave, cancel, slow }: Client,
   host: string,
   overOf: (from: number) => Over,
+  early: boolean,
   watch?: Watch,
 ): Promise<Conversation> {
-  const client = await connect(port);
+  const client = early ? await openEarly(port, slow) : await connect(port, slow);
   const from = client.socket.address().port;
   const over = overOf(from);
   const responses: Received[] = [];
   try {
     sendStream(client, 2, Buffer.concat([Buffer.from([CONTROL]), http3Frame(SETTINGS)]), false);
+    if (early && leave === undefined && cancel === undefined) {
+      sendStream(client, 0, requestBytes(requests[0]!, host), true);
+      if (!(await within(client, AGAIN, () => client.confirmed))) {
+        throw new Error('no handshake with early data came to its end');
+      }
+      if (!client.early) {
+        sendStream(client, 2, Buffer.concat([Buffer.from([CONTROL]), http3Frame(SETTINGS)]), false);
+      }
+    }
     for (const [i, request] of requests.entries()) {
       const id = 4 * i;
-      const end = await answered(client, id, requestBytes(request, host), (late) => over(i + 1, late));
-      const received = responseOf(client, id);
-      if (received !== undefined) {
-        responses.push(received);
+      const bytes = requestBytes(request, host);
+      const last = i === requests.length - 1;
+      if (slow) {
+        setTimeout(() => client.send(APPLICATION, frame(TAKES_MORE, id, 1 << 22)), PAUSE).unref();
       }
+      if (leave?.of === 'sent') {
+        await left(client, id, bytes.subarray(0, leave.after), leave.how, (done) => over(i + 1, done));
+        return { from, responses: responsesOf(client, id), end: 'left' };
+      }
+      if (cancel !== undefined && last && request.body !== undefined) {
+        const head = bytes.length - contentOf(request).length;
+        await left(client, id, bytes.subarray(0, head + cancel.after), 'reset', (done) => over(i + 1, done));
+        return { from, responses: [...responses, ...responsesOf(client, id)], end: 'left' };
+      }
+      const sent = i === 0 && client.early;
+      const end = await answered(client, id, bytes, sent, (late) => over(i + 1, late), leave);
+      responses.push(...responsesOf(client, id));
       if (end !== 'done') {
         return { from, responses, end };
       }
     }
     await watch?.settled(from, responses.length);
-    return { from, responses, end: 'done' };
+    return { from, responses, end: 'done', ...(early ? { early: client.early } : {}) };
   } finally {
     await client.leave(frame(CLOSE, NO_ERROR, 0));
   }
 }
 
+const optionsOf = (slow: boolean) => ({
+  protocol: 'h3',
+  parameters: [parameter(IDLE, 600_000), ...(slow ? [parameter(TAKES, LITTLE)] : [])],
+});
+
 /** A connection whose handshake is over. The client repeats nothing: if something of it is lost, there is another one. */
-async function connect(port: number): Promise<QuicClient> {
+async function connect(port: number, slow = false): Promise<QuicClient> {
   for (let tries = 0; tries < HANDSHAKES; tries++) {
-    const client = await QuicClient.open(port, { protocol: 'h3', parameters: [parameter(IDLE, 600_000)] });
+    const client = await QuicClient.open(port, optionsOf(slow));
     if (await within(client, AGAIN << tries, () => client.confirmed)) {
       return client;
     }
     await client.leave(frame(CLOSE, NO_ERROR, 0));
   }
   throw new Error('no handshake of QUIC came to its end');
+}
+
+/** Sessions of servers, by port: each of them lets many connections send early data. */
+const sessions = new Map<number, Promise<number>>();
+
+/** Forgets sessions: a new configuration of a server does not know them. */
+export const forgetHttp3Sessions = (): void => sessions.clear();
+
+async function openEarly(port: number, slow = false): Promise<QuicClient> {
+  const known = sessions.get(port) ?? sessionOf(port);
+  sessions.set(port, known);
+  return QuicClient.open(port, { ...optionsOf(slow), session: await known });
+}
+
+async function sessionOf(port: number): Promise<number> {
+  const client = await QuicClient.open(port, { ...optionsOf(false), session: 0 });
+  await client.until(() => client.session !== 0);
+  const { session } = client;
+  await client.leave(frame(CLOSE, NO_ERROR, 0));
+  return session;
 }
 
 /** Waits until something is so for a time; says whether it is. */
@@ -78,27 +131,50 @@ function within(client: QuicClient, milliseconds: number, is: () => boolean): Pr
   });
 }
 
-/** Sends a request, and waits for the end of its response. */
+/** Sends a request, unless it was `sent` before, and waits for the end of its response. */
 async function answered(
   client: QuicClient,
   id: number,
   bytes: Buffer,
+  sent: boolean,
   over: (late: () => void) => () => void,
+  leave: Client['leave'],
 ): Promise<Conversation['end']> {
   let late = false;
+  const leaves = (): boolean => leave !== undefined && (client.streams.get(id)?.came.front ?? 0) >= leave.after;
   const settled = over(() => (late = true));
-  const isOver = (): boolean => client.streams.get(id)?.end === true || (client.streams.get(id)?.reset ?? -1) !== -1;
+  const isOver = (): boolean => client.streams.get(id)?.end === true || (client.streams.get(id)?.reset ?? -1) !== -1 || leaves();
   try {
-    while (!isOver() && client.closed === undefined && !late) {
+    for (let again = !sent; !isOver() && client.closed === undefined && !late; again = true) {
       const came = client.datagrams;
-      sendStream(client, id, bytes, true);
+      if (again) {
+        sendStream(client, id, bytes, true);
+      }
       // What goes on to come was asked for.
       while (!(await within(client, AGAIN, () => isOver() || client.closed !== undefined)) && !late && client.datagrams > came) {}
     }
-    return isOver() ? 'done' : client.closed !== undefined ? 'closed' : 'late';
+    return leaves() ? 'left' : isOver() ? 'done' : client.closed !== undefined ? 'closed' : 'late';
   } finally {
     settled();
   }
+}
+
+/** Sends the first bytes of a request, leaves, and waits until the server is done with it. */
+async function left(
+  client: QuicClient,
+  id: number,
+  bytes: Buffer,
+  how: 'half' | 'close' | 'reset',
+  over: (done: () => void) => () => void,
+): Promise<void> {
+  sendStream(client, id, bytes, how === 'half');
+  if (how === 'close') {
+    return;
+  }
+  if (how === 'reset') {
+    client.send(APPLICATION, frame(RESET, id, CANCELLED, bytes.length), frame(STOP, id, CANCELLED));
+  }
+  await new Promise<void>((done) => over(done));
 }
 
 function sendStream(client: QuicClient, id: number, bytes: Buffer, ends: boolean): void {
@@ -109,8 +185,11 @@ function sendStream(client: QuicClient, id: number, bytes: Buffer, ends: boolean
   }
 }
 
-function requestBytes({ method, target, fields, body }: Request, host: string): Buffer {
-  const content = Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
+const contentOf = ({ body }: Request): Buffer => Buffer.from(body === undefined ? '' : body.text.repeat(body.times ?? 1), 'latin1');
+
+function requestBytes(request: Request, host: string): Buffer {
+  const { method, target, fields, body } = request;
+  const content = contentOf(request);
   const lines = [
     `:method: ${method}`,
     ':scheme: https',
@@ -121,6 +200,11 @@ function requestBytes({ method, target, fields, body }: Request, host: string): 
   ];
   return Buffer.concat([headers(...lines), ...(body === undefined ? [] : [http3Frame(DATA, content)])]);
 }
+
+const responsesOf = (client: QuicClient, id: number): Received[] => {
+  const received = responseOf(client, id);
+  return received === undefined ? [] : [received];
+};
 
 function responseOf(client: QuicClient, id: number): Received | undefined {
   const stream = client.streams.get(id);

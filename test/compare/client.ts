@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { EarlySocket, type TlsSession, tlsSession } from '../support/early-socket.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
 import type { Client, Field } from './case.js';
 import { overHttp2 } from './client-http2.js';
-import { overHttp3 } from './client-http3.js';
+import { forgetHttp3Sessions, overHttp3 } from './client-http3.js';
 import type { ServerClock } from './clock.js';
 import { depart } from './depart.js';
 import { requestBytes } from './requests.js';
@@ -13,6 +16,8 @@ import { requestBytes } from './requests.js';
 /** How a client reaches the server. */
 export interface Transport {
   readonly port: number;
+  /** 127.0.0.1 unless told. */
+  readonly address?: string;
   readonly tls: boolean;
   readonly http2: boolean;
   readonly http3: boolean;
@@ -20,6 +25,8 @@ export interface Transport {
   readonly bytewise: boolean;
   /** It says by the PROXY protocol whose connection it is. */
   readonly proxied?: true | undefined;
+  /** It sends its first bytes as early data. */
+  readonly early?: true | undefined;
 }
 
 /** A response as the client saw it, whatever the protocol. */
@@ -41,6 +48,8 @@ export interface Conversation {
   readonly responses: readonly Received[];
   /** `closed` by the server, though nobody asked; `late` when what was expected did not come in time. */
   readonly end: 'done' | 'closed' | 'late' | 'left';
+  /** Whether the server took early data, where it was sent. */
+  readonly early?: boolean;
   /** What the client cannot read. */
   readonly broken?: string;
 }
@@ -70,21 +79,26 @@ export async function converse(transport: Transport, client: Client, host: strin
     (requests, late) =>
       deadline(watch, from, requests, late);
   if (transport.http3) {
-    return overHttp3(transport.port, client, host, overOf, watch);
+    return overHttp3(transport.port, client, host, overOf, transport.early === true, watch);
   }
-  const socket = await open(transport);
-  const from = socket.localPort ?? 0;
+  if (client.through === 'udp') {
+    return overUdp(transport, client, host, overOf);
+  }
+  const { tls, http2, bytewise, early } = transport;
+  const plain = early ? await openEarly(transport) : await open(transport);
+  const from = plain.localPort ?? 0;
   const over = overOf(from);
-  const { tls, http2, bytewise } = transport;
-  if (transport.proxied) {
-    socket.write('PROXY TCP4 10.0.0.9 127.0.0.1 5678 80\r\n');
+  const socket = tls && !early ? await shakeHands(plain, http2, over) : plain;
+  if (socket === undefined) {
+    plain.destroy();
+    return { from, responses: [], end: 'closed', broken: 'no handshake' };
   }
   try {
     const outcome = await (http2 ? overHttp2(socket, client, host, tls, over) : overHttp1(socket, client, host, bytewise, over));
     if (outcome.end === 'done') {
       await watch?.settled(from, outcome.responses.length);
     }
-    return { from, ...outcome };
+    return { from, ...outcome, ...(plain instanceof EarlySocket ? { early: plain.accepted } : {}) };
   } finally {
     socket.destroy();
   }
@@ -116,21 +130,94 @@ const afterTime: ServerClock['after'] = (milliseconds, ring) => {
 /** Of all clients: one of its own would take each of them as long as its handshake. */
 let context: SecureContext | undefined;
 
-function open({ port, tls, http2 }: Transport): Promise<Socket> {
-  return new Promise((done, fail) => {
-    const where = { port, host: '127.0.0.1', allowHalfOpen: true };
-    const protocol = http2 ? 'h2' : 'http/1.1';
-    context ??= createSecureContext();
-    const socket: Socket = tls
-      ? connectTls({ ...where, secureContext: context, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols: [protocol] })
-      : connect(where);
-    socket.setNoDelay(true);
-    socket.once('error', fail);
-    socket.once(tls ? 'secureConnect' : 'connect', () => done(socket));
+async function open({ port, address = '127.0.0.1', proxied }: Transport): Promise<Socket> {
+  const socket = connect({ port, host: address, allowHalfOpen: true, noDelay: true });
+  await new Promise<void>((done, fail) => socket.once('error', fail).once('connect', done));
+  if (proxied) {
+    socket.write(`PROXY TCP4 10.0.0.9 127.0.0.1 ${socket.localPort} 80\r\n`);
+  }
+  return socket;
+}
+
+/** Sessions of servers, by port and protocol: each of them lets many connections send early data. */
+const sessions = new Map<string, Promise<TlsSession>>();
+
+/** Forgets sessions of TLS: a new configuration of a server does not know them. */
+export function forgetSessions(): void {
+  sessions.clear();
+  forgetHttp3Sessions();
+}
+
+async function openEarly({ port, http2 }: Transport): Promise<Socket> {
+  const protocol = http2 ? 'h2' : 'http/1.1';
+  const key = `${port} ${protocol}`;
+  const session = sessions.get(key) ?? tlsSession(port, protocol);
+  sessions.set(key, session);
+  const socket = new EarlySocket(port, protocol, await session);
+  await once(socket, 'connect');
+  socket.on('error', () => {});
+  // Clients use no more of a socket than this one has.
+  return socket as unknown as Socket;
+}
+
+/** Begins TLS; gives nothing where that does not come to its end. */
+function shakeHands(socket: Socket, http2: boolean, over: Over): Promise<Socket | undefined> {
+  context ??= createSecureContext();
+  const ALPNProtocols = [http2 ? 'h2' : 'http/1.1'];
+  const secure = connectTls({ socket, secureContext: context, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols });
+  return new Promise((done) => {
+    const settled = over(1, () => done(undefined));
+    const end = (): void => {
+      settled();
+      done(undefined);
+    };
+    socket.once('close', end);
+    secure.once('error', end).once('secureConnect', () => {
+      settled();
+      secure.on('error', () => {});
+      socket.off('close', end);
+      done(secure);
+    });
   });
 }
 
-export type Outcome = Omit<Conversation, 'from'>;
+/** Sends each request in a datagram, and takes one that comes back for the response. */
+async function overUdp(
+  { port, address = '127.0.0.1' }: Transport,
+  { requests }: Client,
+  host: string,
+  overOf: (from: number) => Over,
+): Promise<Conversation> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const from = socket.address().port;
+  const responses: Received[] = [];
+  try {
+    for (const [i, request] of requests.entries()) {
+      socket.send(requestBytes(request, host), port, address);
+      const bytes = await new Promise<Buffer | undefined>((done) => {
+        const settled = overOf(from)(i + 1, () => done(undefined));
+        socket.once('message', (datagram) => {
+          settled();
+          done(datagram);
+        });
+      });
+      if (bytes === undefined) {
+        return { from, responses, end: 'late' };
+      }
+      responses.push({ ...RAW, body: bytes });
+    }
+    return { from, responses, end: 'done' };
+  } finally {
+    socket.close();
+  }
+}
+
+/** What is known of a response that nobody reads. */
+const RAW = { status: 0, version: '', interim: [], fields: [], trailers: [], complete: true } as const;
+
+export type Outcome = Omit<Conversation, 'from' | 'early'>;
 
 async function overHttp1(socket: Socket, client: Client, host: string, bytewise: boolean, over: Over): Promise<Outcome> {
   watchForPoison(socket, 'what a client received');

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Files } from '../support/prefix.js';
-import type { Case, Part } from './case.js';
+import { type Case, isFront, isStream, type Part } from './case.js';
 import { SCRIPT } from './features-js.js';
 import { ourFiles } from './features-ours.js';
 
@@ -11,11 +11,23 @@ export type Form = (typeof FORMS)[number];
 /** The number of the port behind something that says whose connection it is, by the PROXY protocol. */
 export const PROXIED = 2 * FORMS.length;
 
+/** Numbers of the ports of `stream`: without and with TLS, and behind the PROXY protocol. */
+export const STREAM = { plain: PROXIED + 1, tls: PROXIED + 2, proxied: PROXIED + 3 } as const;
+
+/** All numbers of ports. */
+export const PORTS: readonly number[] = Array.from({ length: STREAM.proxied + 1 }, (_, i) => i);
+
+/** Where a case's server of `stream` listens: it has no name, and therefore an address of its own. */
+export function streamAddress(name: string): string {
+  const number = Number(name.slice(1)) + 1;
+  return `127.1.${number >> 8}.${number & 255}`;
+}
+
 /** The number of a form's port in the configuration: without TLS and, one higher, with it. */
 export const portOf = (form: Form, tls: boolean): number => 2 * FORMS.indexOf(form) + (tls ? 1 : 0);
 
 /** The variables of a line of the access log: first those that say which request it is, then those that are compared. */
-export const LOG_KEYS = ['realip_remote_port', 'http3', 'pid', 'connection', 'uri'] as const;
+export const LOG_KEYS = ['realip_remote_port', 'http3', 'server_port', 'proxy_protocol_port', 'pid', 'connection', 'uri'] as const;
 export const LOG_VARIABLES = [
   'status',
   'request',
@@ -64,6 +76,26 @@ export const LOG_VARIABLES = [
   'slice_range',
 ] as const;
 
+/** The same of a session of `stream`. */
+export const SESSION_KEYS = ['realip_remote_port', 'server_addr', 'pid', 'connection'] as const;
+export const SESSION_VARIABLES = [
+  'protocol',
+  'status',
+  'bytes_received',
+  'bytes_sent',
+  'remote_addr',
+  'upstream_addr',
+  'upstream_bytes_sent',
+  'upstream_bytes_received',
+  'ssl_preread_protocol',
+  'ssl_preread_server_name',
+  'ssl_preread_alpn_protocols',
+  'proxy_protocol_addr',
+] as const;
+
+/** With which a line about a session begins. */
+export const SESSION = 'session';
+
 /** A text such as `file.txt` long enough to span several pieces. */
 export const files: Files = {
   'html/index.html': '<p>the index</p>\n',
@@ -95,8 +127,9 @@ const CACHED = ['proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 const MORE: Readonly<Record<Form, string>> = { plain: '', unbuffered: UNBUFFERED, cached: CACHED };
 
-/** The file of all cases' configurations; there is none at first. */
+/** The files of all cases' configurations; there are none at first. */
 export const CASES = 'cases.conf';
+export const STREAMS = 'streams.conf';
 
 /** The block around all cases, which listens for QUIC if `http3` says so. `certificate`, `key`: paths. */
 export const frame = (
@@ -120,6 +153,7 @@ limit_req_zone $host zone=few:1m rate=1r/m;
 limit_conn_zone $host zone=one:1m;
 ssl_certificate ${certificate};
 ssl_certificate_key ${key};
+ssl_early_data on;
 ${scripts.map((name) => `js_import ${name} from %%DIR%%/${name}.js;`).join('\n')}
 charset_map koi8-r utf-8 { C0 D18E; C1 D0B0; }
 charset_map windows-1251 utf-8 { C0 D090; }
@@ -132,7 +166,22 @@ lingering_time 10m;
 ${['proxy', 'fastcgi', 'uwsgi', 'scgi', 'grpc', 'memcached'].map((name) => `${name}_read_timeout 10m; ${name}_connect_timeout 10m;`).join('\n')}
 ${FORMS.map((form) => `server { listen ${listen(form, false)} default_server; listen ${listen(form, true)} ssl default_server; ${http3 && form === 'plain' ? `listen ${listen(form, true)} quic default_server;` : ''} http2 on; server_name none.test; location = /counters { stub_status; } }`).join('\n')}
 server { listen 127.0.0.1:%%PORT_${PROXIED}%% proxy_protocol; server_name none.test; }
+${Object.values(STREAM)
+  .map((number) => `# %%PORT_${number}%%`)
+  .join('\n')}
 include %%DIR%%/${CASES}*;
+}
+stream {
+log_format compare '${[SESSION, ...[...SESSION_KEYS, ...SESSION_VARIABLES].map((name) => `$${name}`)].join('\t')}';
+access_log %%DIR%%/access.log compare;
+map_hash_bucket_size 128;
+variables_hash_max_size 4096;
+limit_conn_zone $server_addr zone=sessions:1m;
+ssl_certificate ${certificate};
+ssl_certificate_key ${key};
+proxy_connect_timeout 10m;
+${scripts.map((name) => `js_import ${name} from %%DIR%%/${name}.js;`).join('\n')}
+include %%DIR%%/${STREAMS}*;
 }
 `;
 
@@ -147,20 +196,26 @@ export interface Wanted {
   readonly proxied?: boolean;
 }
 
-const ALL: readonly Wanted[] = FORMS.map((form) => ({ form, tls: false, http3: false }));
+/** What a case puts into `http` and `stream`. */
+export interface CaseText {
+  readonly http: string;
+  readonly stream: string;
+}
 
-/** What a case puts into `http`. `name`: the case's in this batch; `backend`: the port of its backend; `wanted`: what is asked for. */
-export function caseConfiguration({ parts }: Case, name: string, backend: number, wanted: readonly Wanted[] = ALL): string {
+/** The configuration of a case. `name`: the case's in this batch; `backend`: the port of its backend; `wanted`: what is asked for. */
+export function caseConfiguration(one: Case, name: string, backend: number, wanted: readonly Wanted[]): CaseText {
+  const { parts } = one;
   const texts = (of: keyof Omit<Part, 'name'>): string =>
     parts
       .map((part) => part[of] ?? '')
       .filter((text) => text !== '')
       .join('\n');
+  const front = isFront(one);
   const server = ({ form, tls, http3, proxied }: Wanted): string => `server {
 listen ${listen(form, false)};
-${tls ? `listen ${listen(form, true)} ssl;` : ''}
-${http3 ? `listen ${listen(form, true)} quic;` : ''}
-${proxied ? `listen 127.0.0.1:%%PORT_${PROXIED}%% proxy_protocol;` : ''}
+${tls && !front ? `listen ${listen(form, true)} ssl;` : ''}
+${http3 && !front ? `listen ${listen(form, true)} quic;` : ''}
+${proxied || front ? `listen 127.0.0.1:%%PORT_${PROXIED}%% proxy_protocol;` : ''}
 http2 on;
 server_name .%%CASE%%.test;
 root %%DIR%%/html;
@@ -171,8 +226,29 @@ ${texts('location')}
 }
 }
 `;
-  const whole = `upstream %%CASE%% { server %%BACKEND%% max_fails=0; }
-${texts('http')}
-${wanted.map(server).join('')}`;
-  return whole.replaceAll('%%GROUP%%', '%%CASE%%').replaceAll('%%CASE%%', name).replaceAll('%%BACKEND%%', `127.0.0.1:${backend}`);
+  const placed = (text: string): string =>
+    text
+      .replaceAll('%%GROUP%%', '%%CASE%%')
+      .replaceAll('%%CASE%%', name)
+      .replaceAll('%%BACKEND%%', `127.0.0.1:${backend}`)
+      .replaceAll('%%DOOR%%', `127.0.0.1:%%PORT_${PROXIED}%%`)
+      .replaceAll('%%HTTP%%', listen('plain', false));
+  const group = 'upstream %%CASE%% { server %%BACKEND%% max_fails=0; }';
+  const own = wanted.filter(({ form }) => form === 'plain' || !front);
+  const http = front || !isStream(one) ? `${group}\n${texts('http')}\n${own.map(server).join('')}` : '';
+  if (!isStream(one)) {
+    return { http: placed(http), stream: '' };
+  }
+  const { tls, proxied } = wanted.find(({ form }) => form === 'plain') ?? {};
+  const at = (number: number): string => `listen ${streamAddress(name)}:%%PORT_${number}%%`;
+  const listening = [
+    `${at(STREAM.plain)};`,
+    ...(one.client.through === 'udp' ? [`${at(STREAM.plain)} udp; proxy_responses 1;`] : []),
+    ...(tls ? [`${at(STREAM.tls)} ssl;`] : []),
+    ...(proxied ? [`${at(STREAM.proxied)} proxy_protocol;`] : []),
+  ];
+  return {
+    http: placed(http),
+    stream: placed(`${group}\n${texts('stream')}\nserver {\n${listening.join('\n')}\n${texts('session')}\n}\n`),
+  };
 }

@@ -81,7 +81,28 @@ async function askAccess(r) {
     r.return(401);
   }
 }
-export default { hello, body, fields, pieces, announced, redirect, named, status, fails, asks, twice, late, header, longer, upper, doubled, value, access, askAccess };
+function preread(s) {
+  let length = 0;
+  s.on('upload', (data, flags) => {
+    length += data.length;
+    if (length > 20 || flags.last) {
+      s.done();
+    }
+  });
+}
+function filterUp(s) {
+  s.on('upload', (data, flags) => s.send(data.replace(/x/g, 'X'), flags));
+}
+function filterDown(s) {
+  s.on('downstream', (data, flags) => s.send(data.toString('latin1').replace(/t/g, 'T'), flags));
+}
+function through(s) {
+  s.on('downstream', (data, flags) => s.send(data, flags));
+}
+function admit(s) {
+  s.remoteAddress === '127.0.0.1' ? s.allow() : s.deny();
+}
+export default { preread, filterUp, filterDown, through, admit, hello, body, fields, pieces, announced, redirect, named, status, fails, asks, twice, late, header, longer, upper, doubled, value, access, askAccess };
 `;
 
 const ASKED = 'location = /js-asked { internal; proxy_pass http://%%GROUP%%/js-asked; }\nlocation = /js-before { return 200 "before\\n"; }';

@@ -4,7 +4,8 @@ import { type Feature, feature } from './feature.js';
 const CGI_PARAMS = `PARAM REQUEST_METHOD $request_method; PARAM REQUEST_URI $request_uri; PARAM QUERY_STRING $query_string;
 PARAM CONTENT_LENGTH $content_length; PARAM CONTENT_TYPE $content_type; PARAM SCRIPT_NAME $uri;`;
 
-const cgi = (family: string): string => `${family}_pass %%BACKEND%%;\n${CGI_PARAMS.replaceAll('PARAM', `${family}_param`)}`;
+/** A location that passes requests to the backend by a protocol of CGI's kind. */
+export const cgi = (family: string): string => `${family}_pass %%BACKEND%%;\n${CGI_PARAMS.replaceAll('PARAM', `${family}_param`)}`;
 
 const HTTP2_GROUP = 'upstream http2_%%CASE%% { server %%BACKEND%% max_fails=0; }';
 

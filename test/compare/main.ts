@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';
 import { axes as allAxes } from './axes.js';
 import type { Case, SavedCase } from './case.js';
 import { compareConfigs } from './configs.js';
@@ -12,8 +13,8 @@ import { Runner } from './runner.js';
 import { Site } from './site.js';
 import { startSites } from './sites.js';
 
-const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--batch N] [--save DIR] [--shrink N] [--rules]
-       scripts/compare --faults [--seed N] [--cases N] [--case FILE]
+const USAGE = `usage: scripts/compare [--seed N] [--cases N | --minutes N] [--axis NAME,...] [--nginx PATH] [--case FILE] [--with PARTS] [--batch N] [--save DIR] [--shrink N] [--rules]
+       scripts/compare --faults [--seed N] [--cases N] [--case FILE] [--with PARTS]
        scripts/compare --configs PATH --nginx PATH [--seed N] [--cases N | --minutes N] [--shrink N]
 
 Axes: ${allAxes.map(({ name }) => name).join(', ')}`;
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     axis: { type: 'string' },
     nginx: { type: 'string' },
     case: { type: 'string', multiple: true },
+    with: { type: 'string', default: '' },
     batch: { type: 'string', default: '3000' },
     save: { type: 'string' },
     shrink: { type: 'string', default: '20' },
@@ -55,6 +57,23 @@ if (axes.some(({ name }) => /^nginx/.test(name)) && options.nginx === undefined)
   process.exit(2);
 }
 
+const wanted = new RegExp(options.with);
+
+/** The next cases of the seed, those alone of which a part has a wanted name. */
+function* generated(): Generator<Case> {
+  for (let i = 0; ; i++) {
+    const one = generate(Number(options.seed), i);
+    if (one.parts.some(({ name }) => wanted.test(name))) {
+      yield one;
+    }
+  }
+}
+
+/** At most so many of them. */
+function take(from: Generator<Case>, count: number): Case[] {
+  return Array.from({ length: count }, () => from.next().value as Case);
+}
+
 const ends: (() => unknown)[] = [];
 const scene = { teardown: (end: () => unknown) => void ends.unshift(end) };
 
@@ -66,11 +85,12 @@ async function faults(): Promise<number> {
     name: 'libuv',
     engine: 'libuv',
     zones: true,
+    http3: whyNoQuic() === '',
     alerts: /./,
     ...failingCallsOptions(sockets),
   });
   const calls = new FailingCalls(site.server, sockets);
-  const cases = saved.length > 0 ? saved : Array.from({ length: Number(options.cases) }, (_, i) => generate(Number(options.seed), i));
+  const cases = saved.length > 0 ? saved : take(generated(), Number(options.cases));
   let count = 0;
   let harm = 0;
   for (const one of cases) {
@@ -93,12 +113,9 @@ async function compare(): Promise<void> {
   } else {
     const until = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(options.minutes) * 60_000;
     const count = options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY;
-    for (let next = 0; next < count && Date.now() < until; ) {
-      const batch: Case[] = [];
-      while (batch.length < Number(options.batch) && next < count) {
-        batch.push(generate(Number(options.seed), next++));
-      }
-      await runner.play(batch, axes, report, until);
+    const all = generated();
+    for (let left = count; left > 0 && Date.now() < until; left -= Number(options.batch)) {
+      await runner.play(take(all, Math.min(Number(options.batch), left)), axes, report, until);
     }
   }
   if (options.rules) {

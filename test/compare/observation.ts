@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { BackendRequest } from './backend-request.js';
 import type { Field } from './case.js';
 import type { Conversation, Received } from './client.js';
-import { LOG_VARIABLES } from './configuration.js';
+import { LOG_VARIABLES, SESSION_VARIABLES } from './configuration.js';
 import type { ErrorLine, LogLine } from './site.js';
 
 /** What one run of a case showed, as texts that can be compared: by the name of what was looked at. */
@@ -34,6 +34,9 @@ export function observe({ conversation, asked, log, errors }: Evidence, around: 
   const seen = new Map<string, string>();
   const clean = cleaner(around);
   seen.set('end', conversation.broken === undefined ? conversation.end : `unreadable: ${clean(conversation.broken)}`);
+  if (conversation.early !== undefined) {
+    seen.set('early data', conversation.early ? 'taken' : 'refused');
+  }
   seen.set('responses', String(conversation.responses.length));
   for (const [i, response] of conversation.responses.entries()) {
     for (const [name, value] of responseTexts(response)) {
@@ -44,15 +47,25 @@ export function observe({ conversation, asked, log, errors }: Evidence, around: 
   for (const [i, { text }] of sorted(asked).entries()) {
     seen.set(`request ${i + 1} to the backend`, backendText(clean(text)));
   }
-  seen.set('lines of the access log', String(log.length));
-  for (const [i, line] of sortedLines(log).entries()) {
+  const sessions = log.filter(isSession);
+  seen.set('lines of the access log', String(log.length - sessions.length));
+  for (const [i, line] of sortedLines(log.filter((line) => !isSession(line))).entries()) {
     for (const name of LOG_VARIABLES) {
       seen.set(`log ${i + 1}: $${name}`, clean(line[name]!));
+    }
+  }
+  seen.set('sessions', String(sessions.length));
+  for (const [i, line] of sessions.entries()) {
+    for (const name of SESSION_VARIABLES) {
+      seen.set(`session ${i + 1}: ${name}`, clean(line[name]!));
     }
   }
   seen.set('error log', errorText(errors).map(clean).join('\n'));
   return seen;
 }
+
+/** Whether a line is about a session of `stream`. */
+const isSession = ({ session }: LogLine): boolean => session !== undefined;
 
 /** Subrequests may overtake each other. */
 const sorted = (asked: readonly BackendRequest[]): BackendRequest[] => {

@@ -142,6 +142,19 @@ export function client(random: Random): Client {
   };
 }
 
+/** The same of a client of `stream`, whose backend must be able to read to the end of its requests. */
+export function throughStream({ cancel: _cancel, waits: _waits, ...client }: Client, through: Client['through']): Client {
+  const requests = client.requests.map(({ body, ...request }) => ({
+    ...request,
+    ...(body === undefined ? {} : { body: { ...body, framing: body.framing === 'length' ? body.framing : ('chunked' as const) } }),
+  }));
+  const own = { ...client, requests };
+  if (through !== 'udp') {
+    return { ...own, ...(through === undefined ? {} : { through }) };
+  }
+  return { requests, through };
+}
+
 /** More than any request has. */
 const ALL = 1_000_000;
 

@@ -1,3 +1,4 @@
+import { RESUMED } from './backend.js';
 import {
   answerLength,
   anyRequest,
@@ -31,6 +32,13 @@ const HTTP2 = ['http2', 'http3'];
 
 /** Why two runs of one server may differ. */
 export const between: readonly Rule[] = [
+  {
+    name: 'whether a session of TLS was there before',
+    why: 'the first connection to a backend makes the session by which later ones begin',
+    when: ({ case: one }, { left, right }) =>
+      !uses(one, /session_reuse off/) && left.replaceAll(RESUMED, '') === right.replaceAll(RESUMED, ''),
+    what: /^request \d+ to the backend$/,
+  },
   {
     name: 'a malformed body that nobody reads',
     why: 'the response says whether the connection is kept before or after the malformed chunk came',

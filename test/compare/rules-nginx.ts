@@ -19,6 +19,13 @@ const multiplexed = ['nginx-http2', 'nginx-http3'];
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
   {
+    name: 'datagrams that nginx cuts',
+    told: 'nginx cuts those that are longer than `proxy_buffer_size`',
+    axes: ['nginx'],
+    when: ({ case: one }, { left, right }) => one.client.through === 'udp' && (Number(right) < Number(left) || left.startsWith(right)),
+    what: /^session \d+: (upstream_)?bytes_|^response \d+: body$|to the backend$/,
+  },
+  {
     name: 'what of a response was read together',
     why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
     axes: nginx,

@@ -1,8 +1,8 @@
 import { type Axis, isCommon, type Run } from './axes.js';
 import { Backend } from './backend.js';
-import type { Case } from './case.js';
+import { type Case, isFront, isStream } from './case.js';
 import { converse, type Watch } from './client.js';
-import { caseConfiguration, FORMS, PROXIED, portOf, type Wanted } from './configuration.js';
+import { type CaseText, caseConfiguration, FORMS, PROXIED, portOf, STREAM, streamAddress, type Wanted } from './configuration.js';
 import type { Compared } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { unnamedOf } from './rules.js';
@@ -94,7 +94,7 @@ export class Runner {
   async #load(players: Map<string, Player>, axes: readonly Axis[], results: Results): Promise<void> {
     const sites = [...this.#sites.values()];
     for (let all = false; !all; ) {
-      const textsFor = ({ name }: Site): Map<string, string> => {
+      const textsFor = ({ name }: Site): Map<string, CaseText> => {
         const wanted = wantedOf(name, axes);
         const taken = [...players].filter(([, player]) => name !== 'nginx' || isCommon(player.cases[0]!));
         return new Map(taken.map(([id, player]) => [id, player.text(wanted)]));
@@ -145,6 +145,15 @@ function wantedOf(site: string, axes: readonly Axis[]): Wanted[] {
   }));
 }
 
+/**
+ * How many lines of the access log there are about a client's so many responses: a session has one, unless its connection is handed on, and
+ * so have the requests that it hands on.
+ */
+function linesOf(one: Case, responses: number): number {
+  const passed = one.parts.some(({ name }) => name === 'stream-pass');
+  return !isStream(one) || passed || one.client.through === 'udp' ? responses : isFront(one) ? responses + 1 : 1;
+}
+
 /** What a server does behind a response. */
 const BEHIND = /post_action|mirror|proxy_store|_cache /;
 
@@ -152,7 +161,7 @@ const BEHIND = /post_action|mirror|proxy_store|_cache /;
 function alike(cases: readonly Case[]): Case[][] {
   const groups = new Map<string, Case[]>();
   for (const one of cases) {
-    const key = JSON.stringify(one.parts);
+    const key = JSON.stringify([one.parts, one.client.through]);
     const group = groups.get(key) ?? [];
     groups.set(key, group);
     group.push(one);
@@ -179,11 +188,11 @@ class Player {
 
   static async make(cases: readonly Case[], name: string): Promise<Player> {
     const backend = new Backend(cases[0]!.answer);
-    return new Player(cases, name, backend, await backend.listen());
+    return new Player(cases, name, backend, await backend.listen(cases[0]!.client.through === 'udp'));
   }
 
   /** Its configuration for what is asked for. */
-  text(wanted: readonly Wanted[]): string {
+  text(wanted: readonly Wanted[]): CaseText {
     return caseConfiguration(this.cases[0]!, this.#name, this.#port, wanted);
   }
 
@@ -230,14 +239,27 @@ class Player {
 
   async #observe(
     one: Case,
-    { form, tls, http2, http3, bytewise, proxied }: Run,
+    { form, tls, http2, http3, bytewise, proxied, early }: Run,
     host: string,
     site: Site,
     patience: Patience,
   ): Promise<Observation> {
     this.#backend.begin(one.answer);
-    const port = site.server.port(proxied ? PROXIED : portOf(form, tls));
-    const wire = (from: number): Wire => ({ port: portKey(from, http3), host });
+    const stream = isStream(one);
+    const { through } = one.client;
+    const http = proxied ? PROXIED : portOf(form, tls);
+    const number = stream ? (proxied ? STREAM.proxied : tls ? STREAM.tls : STREAM.plain) : http;
+    const transport = {
+      port: site.server.port(number),
+      ...(stream ? { address: streamAddress(this.#name) } : {}),
+      tls: tls || through === 'tls',
+      http2,
+      http3,
+      bytewise,
+      proxied,
+      early,
+    };
+    const wire = (from: number): Wire => ({ port: portKey(from, http3 || through === 'udp'), host });
     const watch: Watch = {
       logged: (from, requests) => site.logged(wire(from), requests),
       deadline: patience.response,
@@ -245,8 +267,9 @@ class Player {
       after: (milliseconds, ring) => site.clock.after(milliseconds, ring),
       settled: async (from, requests) => void (this.#behind ? await site.loggedWithin(wire(from), requests, patience.lines) : 0),
     };
-    const conversation = await converse({ port, tls, http2, http3, bytewise, proxied }, one.client, host, watch);
-    const expected = Math.max(conversation.responses.length, 1);
+    const conversation = await converse(transport, one.client, host, watch);
+    const { length } = conversation.responses;
+    const expected = Math.max(linesOf(one, length), 1);
     const log = await site.logOf(wire(conversation.from), expected, patience.lines, patience.settle);
     const errors = site.errorsOf(log);
     const { server, ports } = site;

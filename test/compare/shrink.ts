@@ -53,7 +53,7 @@ function smaller(one: Case): Case[] {
 const directives = (text: string): string[] => (text.includes('{') ? [] : text.split(/(?<=;)\s+/).filter((each) => each !== ''));
 
 function smallerParts(part: Part): Part[] {
-  return (['http', 'server', 'location'] as const).flatMap((of) => {
+  return (['http', 'server', 'location', 'stream', 'session'] as const).flatMap((of) => {
     const list = directives(part[of] ?? '');
     return list.length < 2 ? [] : without(list).map((fewer) => ({ ...part, [of]: fewer.join(' ') }));
   });
@@ -68,7 +68,7 @@ function smallerClients(client: Client): Client[] {
   const { requests } = client;
   return [
     ...(requests.length > 1 ? without(requests).map((fewer) => ({ ...withoutKey(client, 'pipelined'), requests: fewer })) : []),
-    ...(['slow', 'leave', 'waits', 'cancel'] as const).map((key) => withoutKey(client, key)),
+    ...(['slow', 'leave', 'waits', 'cancel', 'through'] as const).map((key) => withoutKey(client, key)),
     ...requests.flatMap((request, i) =>
       smallerRequests(request).map((less) => ({ ...client, requests: requests.map((each, j) => (i === j ? less : each)) })),
     ),
@@ -98,7 +98,7 @@ function smallerRequests(request: Request): Request[] {
 function smallerAnswers(answer: Answer): Answer[] {
   return [
     { status: 200, fields: [], body: { text: '' }, framing: 'length' },
-    ...(['interim', 'leave', 'bytewise', 'raw', 'ranges'] as const).map((key) => withoutKey(answer, key)),
+    ...(['interim', 'leave', 'bytewise', 'raw', 'ranges', 'handshake'] as const).map((key) => withoutKey(answer, key)),
     ...smallerFields(answer.fields).map((fewer) => ({ ...answer, fields: fewer })),
     { ...answer, body: { text: 'x' } },
     { ...answer, body: { text: '' } },

@@ -14,8 +14,24 @@ import {
 import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
+import { forgetSessions } from './client.js';
 import { ServerClock } from './clock.js';
-import { CASES, FORMS, files, frame, LOG_KEYS, LOG_VARIABLES, PROXIED, portOf } from './configuration.js';
+import {
+  CASES,
+  type CaseText,
+  files,
+  frame,
+  LOG_KEYS,
+  LOG_VARIABLES,
+  PORTS,
+  PROXIED,
+  SESSION,
+  SESSION_KEYS,
+  SESSION_VARIABLES,
+  STREAMS,
+  streamAddress,
+} from './configuration.js';
+import { tlsFiles } from './features-tls.js';
 
 /** A line of the access log, by variable. */
 export type LogLine = Readonly<Record<string, string>>;
@@ -72,6 +88,8 @@ export class Site {
   readonly clock = new ServerClock();
   /** All that it listens on. */
   readonly ports: ReadonlySet<string>;
+  /** The port behind the PROXY protocol. */
+  readonly #door: string;
   readonly #access: Tail;
   readonly #errors: Tail;
   readonly #connections = new Map<string, Connection>();
@@ -82,8 +100,8 @@ export class Site {
     this.name = name;
     this.reloads = reloads;
     this.server = server;
-    const numbers = [...FORMS.flatMap((form) => [portOf(form, false), portOf(form, true)]), PROXIED];
-    this.ports = new Set(numbers.map((number) => String(server.port(number))));
+    this.ports = new Set(PORTS.map((number) => String(server.port(number))));
+    this.#door = String(server.port(PROXIED));
     this.#access = new Tail(`${server.dir}/access.log`, (line) => this.#logged(line));
     this.#errors = new Tail(`${server.dir}/error.log`, (line) => this.#reported(line));
   }
@@ -105,7 +123,7 @@ export class Site {
     });
     const server = await startServer(scene, {
       conf,
-      files,
+      files: { ...files, ...tlsFiles() },
       asRoot: true,
       compatible: true,
       logLevel: 'warn',
@@ -125,14 +143,17 @@ export class Site {
   }
 
   /** Serves these configurations from now on. Rejects with the message about one that it does not take, in which its name is. */
-  async load(texts: ReadonlyMap<string, string>): Promise<void> {
+  async load(texts: ReadonlyMap<string, CaseText>): Promise<void> {
     this.#access.clear();
-    await this.server.write(CASES, [...texts.values()].join(''));
+    forgetSessions();
+    for (const [path, of] of FILES) {
+      await this.server.write(path, [...texts.values()].map((text) => text[of]).join(''));
+    }
     try {
       await this.server.reload(undefined, LOADING);
     } catch (error) {
       throw new Error(
-        (error as Error).message.replace(PLACE, (_, line) => `case ${nameAt(texts, Number(line))}`),
+        (error as Error).message.replace(PLACE, (_, path, line) => `case ${nameAt(texts, FILES.get(path)!, Number(line))}`),
         { cause: error },
       );
     }
@@ -240,8 +261,11 @@ export class Site {
 
   #logged(line: string): void {
     const values = line.split('\t');
-    const read = Object.fromEntries(LOG_NAMES.map((name, i) => [name, values[i] ?? 'missing']));
-    const { lines, waiting } = this.#connection(portKey(Number(read['realip_remote_port']), read['http3'] === 'h3'));
+    const names = values[0] === SESSION ? SESSION_NAMES : LOG_NAMES;
+    const read = Object.fromEntries(names.map((name, i) => [name, values[i] ?? 'missing']));
+    // Somebody else's connection may bring the client's requests.
+    const port = read['server_port'] === this.#door ? read['proxy_protocol_port'] : read['realip_remote_port'];
+    const { lines, waiting } = this.#connection(portKey(Number(port), read['http3'] === 'h3' || read['protocol'] === 'UDP'));
     lines.push(read);
     for (const waiter of waiting) {
       if (linesOf(lines, waiter.wire).length >= waiter.count) {
@@ -271,22 +295,32 @@ const hasScripts = (nginx: string): boolean => /njs/.test(spawnSync(nginx, ['-V'
 
 /** The lines of a run among those of connections from its port: another run's have its host. */
 const linesOf = (lines: readonly LogLine[], { host }: Wire): LogLine[] =>
-  lines.filter((line) => line['host'] === host || !RUN.test(line['host']!));
+  lines.filter((line) =>
+    line[SESSION] === undefined
+      ? line['host'] === host || !RUN.test(line['host']!)
+      : line['server_addr'] === streamAddress(host.split('.')[1]!),
+  );
 
 /** The host name of a run. */
 const RUN = /^r\d{7}\.c\d+\.test$/;
 
 /** A client's port: those of TCP and of UDP have the same numbers. */
-export const portKey = (port: number, http3: boolean): string => `${http3 ? 'udp' : 'tcp'} ${port}`;
+export const portKey = (port: number, udp: boolean): string => `${udp ? 'udp' : 'tcp'} ${port}`;
 
-/** Where in a message a place in the file of all cases is. */
-const PLACE = new RegExp(`\\S*${CASES}:(\\d+)`, 'g');
+/** Which of the texts of cases are in which file. */
+const FILES: ReadonlyMap<string, keyof CaseText> = new Map([
+  [CASES, 'http'],
+  [STREAMS, 'stream'],
+] as const);
+
+/** Where in a message a place in a file of all cases is. */
+const PLACE = new RegExp(`\\S*(${CASES}|${STREAMS}):(\\d+)`, 'g');
 
 /** Whose text a line of all texts together is in. */
-function nameAt(texts: ReadonlyMap<string, string>, line: number): string {
+function nameAt(texts: ReadonlyMap<string, CaseText>, of: keyof CaseText, line: number): string {
   let last = 0;
   for (const [name, text] of texts) {
-    last += text.split('\n').length - 1;
+    last += text[of].split('\n').length - 1;
     if (line <= last) {
       return name;
     }
@@ -294,6 +328,7 @@ function nameAt(texts: ReadonlyMap<string, string>, line: number): string {
   return 'none';
 }
 
+const SESSION_NAMES = [SESSION, ...SESSION_KEYS, ...SESSION_VARIABLES];
 const LOG_NAMES = [...LOG_KEYS, ...LOG_VARIABLES];
 
 /** The clock's ticks in a second, as /proc counts processor time. */

@@ -29,6 +29,8 @@ export const parameter = (id: number, value: number | Buffer): Buffer => {
 };
 
 export const [INITIAL, HANDSHAKE, APPLICATION] = [0, 1, 2] as const;
+/** The level of early data in OpenSSL. */
+const EARLY = 1;
 const LEVELS: Readonly<Record<number, number>> = { 0: INITIAL, 2: HANDSHAKE, 3: APPLICATION };
 const TYPES = [Type.INITIAL, Type.HANDSHAKE] as const;
 
@@ -46,6 +48,8 @@ export interface QuicClientOptions {
   readonly messages?: (level: number, bytes: Buffer) => Buffer;
   readonly source?: Buffer;
   readonly token?: Buffer;
+  /** Tickets are taken; a session of another connection to the same server, with which early data may be sent, or 0. */
+  readonly session?: number;
 }
 
 interface Level {
@@ -91,6 +95,8 @@ export class QuicClient {
   readonly #options: QuicClientOptions;
   readonly #tls: QuicTlsClient;
   #keyPhase = 0;
+  /** The keys of early data. */
+  #early: PacketKeys | undefined;
   #hello: Buffer | undefined;
   #nextRead: PacketKeys | undefined;
   readonly #waiting: (() => void)[] = [];
@@ -144,6 +150,7 @@ export class QuicClient {
           const target = this.levels[LEVELS[level] ?? APPLICATION]!;
           const keys = new PacketKeys(suiteOf(suite)!, secret, sends, this.version.prefix);
           target[sends ? 'write' : 'read'] = keys;
+          this.#early = level === EARLY ? keys : this.#early;
         },
         message: (level, bytes) => {
           const message = options.messages?.(level, bytes) ?? bytes;
@@ -157,6 +164,7 @@ export class QuicClient {
       options.protocol ?? 'hq-interop',
       options.serverName ?? 'localhost',
       options.parameters === null ? undefined : this.#ownParameters(),
+      options.session,
     );
     socket.on('message', (bytes) => this.#datagram(bytes));
   }
@@ -198,6 +206,16 @@ export class QuicClient {
     const client = await QuicClient.open(port, options);
     await client.until(() => client.confirmed || client.closed !== undefined);
     return client;
+  }
+
+  /** A session for another connection; 0 while there is none that lets it send early data. */
+  get session(): number {
+    return this.#tls.session;
+  }
+
+  /** Whether the server took early data. */
+  get early(): boolean {
+    return this.#tls.early;
   }
 
   /** Waits for something that a datagram brings. */
@@ -279,11 +297,12 @@ export class QuicClient {
     let at = 0;
     const reserved = options.reserved ?? 0;
     const padded = frames.length < 4 && options.exact !== true ? Buffer.concat([frames, Buffer.alloc(4 - frames.length)]) : frames;
-    if (index === APPLICATION && options.type === undefined) {
+    const early = index === APPLICATION && keys === this.#early;
+    if (index === APPLICATION && options.type === undefined && !early) {
       bytes[at++] = 0x43 | (this.#keyPhase << 2) | reserved;
       at += this.peer.copy(bytes, at);
     } else {
-      const type = options.type ?? TYPES[index as 0 | 1]!;
+      const type = options.type ?? (early ? Type.EARLY : TYPES[index as 0 | 1]!);
       bytes[at++] = 0xc3 | (this.version.bits[type]! << 4) | reserved;
       at = bytes.writeUInt32BE(this.version.number, at);
       bytes[at++] = this.peer.length;
@@ -485,7 +504,7 @@ export class QuicClient {
           const offset = cursor.int();
           level.crypto.put(offset, Buffer.from(cursor.take(cursor.int())));
           for (let ready = level.crypto.ready(); ready !== undefined; ready = level.crypto.ready()) {
-            if (index !== APPLICATION) {
+            if (index !== APPLICATION || this.#options.session !== undefined) {
               this.#tls.receive(ready);
             }
           }

@@ -11,6 +11,7 @@ export interface QuicTlsUser {
 
 const [WORD, PARAMETERS, TABLE] = [0, 64, 2048];
 const INPUT = 65536;
+const EARLY_ACCEPTED = 2;
 
 let bound: ReturnType<typeof bind> | undefined;
 let current: QuicTlsClient | undefined;
@@ -67,13 +68,20 @@ function bind() {
     connectState: find('void SSL_set_connect_state(intptr_t)'),
     setProtocols: find('int SSL_set_alpn_protos(intptr_t, void *, unsigned int)'),
     setName: find('long SSL_ctrl(intptr_t, int, long, void *)'),
+    read: find('int SSL_read(intptr_t, void *, int)'),
+    newestSession: find('intptr_t SSL_get1_session(intptr_t)'),
+    setSession: find('int SSL_set_session(intptr_t, intptr_t)'),
+    setShutdown: find('void SSL_set_shutdown(intptr_t, int)'),
+    mostEarly: find('uint32_t SSL_SESSION_get_max_early_data(intptr_t)'),
+    // Node's contexts have a callback for sessions, which wants a socket of Node's.
+    own: find('intptr_t SSL_CTX_new(intptr_t)')(find('intptr_t TLS_client_method()')()),
   };
 }
 
 /** A client's TLS for QUIC, which checks no certificate. */
 export class QuicTlsClient {
   readonly user: QuicTlsUser;
-  readonly #context: SecureContext;
+  readonly #context: SecureContext | undefined;
   readonly #parameters: Buffer | undefined;
   #ssl: number;
   writeLevel = 0;
@@ -81,14 +89,17 @@ export class QuicTlsClient {
   alert = -1;
   done = false;
 
-  /** `parameters`: undefined leaves the extension out as far as OpenSSL lets it. `protocol`: empty for no ALPN. */
-  constructor(user: QuicTlsUser, protocol: string, serverName: string, parameters: Buffer | undefined) {
+  /**
+   * `parameters`: undefined leaves the extension out as far as OpenSSL lets it. `protocol`: empty for no ALPN. `session`: where it is told,
+   * tickets are taken; one of another connection to the same server, or 0.
+   */
+  constructor(user: QuicTlsUser, protocol: string, serverName: string, parameters: Buffer | undefined, session?: number) {
     bound ??= bind();
     this.user = user;
-    this.#context = createSecureContext({ minVersion: 'TLSv1.3' });
+    this.#context = session === undefined ? createSecureContext({ minVersion: 'TLSv1.3' }) : undefined;
     this.#parameters = parameters;
     const { ssl, other, connectState, setProtocols, setName } = bound;
-    this.#ssl = ssl.create(contextAddress(this.#context.context));
+    this.#ssl = ssl.create(this.#context === undefined ? bound.own : contextAddress(this.#context.context));
     ssl.setCallbacks(this.#ssl, other.address(TABLE, 112), 0);
     connectState(this.#ssl);
     if (protocol !== '') {
@@ -96,6 +107,21 @@ export class QuicTlsClient {
       setProtocols(this.#ssl, wire, wire.length);
     }
     setName(this.#ssl, 55, 0, Buffer.from(`${serverName}\0`));
+    if (session !== undefined && session !== 0) {
+      bound.setSession(this.#ssl, session);
+      ssl.enableEarly(this.#ssl, 1);
+    }
+  }
+
+  /** A session that lets another connection send early data; 0 while there is none. */
+  get session(): number {
+    const session = this.done ? bound!.newestSession(this.#ssl) : 0;
+    return session !== 0 && bound!.mostEarly(session) > 0 ? session : 0;
+  }
+
+  /** Whether the server took early data. */
+  get early(): boolean {
+    return bound!.ssl.earlyStatus(this.#ssl) === EARLY_ACCEPTED;
   }
 
   receive(bytes: Buffer): boolean {
@@ -110,8 +136,9 @@ export class QuicTlsClient {
         ssl.setParameters(this.#ssl, other.address(PARAMETERS, this.#parameters.length), this.#parameters.length);
       }
       ssl.clearErrors();
-      const result = ssl.handshake(this.#ssl);
-      this.done = result === 1 && ssl.isFinished(this.#ssl) === 1;
+      // Tickets come behind the handshake.
+      const result = this.done ? bound!.read(this.#ssl, Buffer.alloc(1), 0) : ssl.handshake(this.#ssl);
+      this.done ||= result === 1 && ssl.isFinished(this.#ssl) === 1;
       return result === 1 || ssl.error(this.#ssl, result) === 2;
     } finally {
       current = before;
@@ -129,6 +156,8 @@ export class QuicTlsClient {
 
   free(): void {
     if (this.#ssl !== 0) {
+      // Otherwise its session is good for nothing.
+      bound!.setShutdown(this.#ssl, 1);
       bound!.ssl.free(this.#ssl);
       this.#ssl = 0;
     }
