@@ -63,7 +63,7 @@ const inZones = 'limit_req zone=rate burst=100000 nodelay; limit_conn count 1000
 const certificate = 'ssl_certificate %%DIR%%/tls.crt; ssl_certificate_key %%DIR%%/tls.key;';
 
 /** A JSON Web Token that `jwt` of handlers.js accepts. */
-const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSIsImV4cCI6NDAwMDAwMDAwMH0.SxycXOe7P3mVqATbGnQIDiAFT7slLPiXFmZy9PMw3os';
+export const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSIsImV4cCI6NDAwMDAwMDAwMH0.SxycXOe7P3mVqATbGnQIDiAFT7slLPiXFmZy9PMw3os';
 
 /** A row about JavaScript; an nginx may have no njs. */
 const javaScript = (name, what, goal) => ({

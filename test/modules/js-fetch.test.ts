@@ -275,7 +275,7 @@ t.test('TLS, and a proxy', async (t) => {
 
 t.test('what is refused', async (t) => {
   const message = (text: string): Promise<string | undefined> => configMessage(t, serverConf(text));
-  t.match(String(await message('js_fetch_proxy https://a;')), 'js_fetch_proxy URL must use http:// scheme in');
+  t.match(String(await message('js_fetch_proxy https://a;')), 'invalid proxy URL: https://a in');
   t.match(String(await message('js_fetch_trusted_certificate /nowhere.pem;')), '/nowhere.pem');
   t.match(String(await message('js_engine v8;')), 'invalid value "v8" in');
 });

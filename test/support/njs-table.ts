@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 //
 //   # a comment
 //   > EXPRESSION                  its value in a content handler, where `r` is the request and `s` nothing
-//   http> STATEMENTS              a content handler that answers itself; likewise access>, head>, body>, set>, stream set> and so on
+//   http> STATEMENTS              a content handler that answers itself; likewise access>, head>, body>, set>, stream set> and so on;
+//                                 passhead> and passbody> filter what a backend answers, nocache> is a variable that a text has twice
 //   . more lines of either
 //   @ {"method": "POST"}          what the client sends: method, query, headers, body; in stream `send`
 //   + DIRECTIVES                  what stands in the location or server beside the handler
@@ -43,17 +44,17 @@ const folder = new URL('../njs/', import.meta.url);
 
 const START = /^((?:stream )?[a-z]*)> ?(.*)$/s;
 
-/** All rows, by file. */
-export function readTable(): TableFile[] {
+/** All rows, by file. `extension`: of the files; `conf` has lines of configurations. */
+export function readTable(extension = 'njs'): TableFile[] {
   return readdirSync(folder)
-    .filter((name) => name.endsWith('.njs'))
+    .filter((name) => name.endsWith(`.${extension}`))
     .sort()
-    .map((name) => ({ name: name.slice(0, -4), rows: rowsIn(name.slice(0, -4)) }));
+    .map((name) => ({ name: name.slice(0, -extension.length - 1), rows: rowsIn(name.slice(0, -extension.length - 1), extension) }));
 }
 
-function rowsIn(file: string): Row[] {
+function rowsIn(file: string, extension: string): Row[] {
   const rows: { -readonly [key in keyof Row]: Row[key] }[] = [];
-  for (const line of readFileSync(new URL(`${file}.njs`, folder), 'utf8').split('\n')) {
+  for (const line of readFileSync(new URL(`${file}.${extension}`, folder), 'utf8').split('\n')) {
     const start = START.exec(line);
     const row = rows.at(-1);
     const rest = line.slice(2);
@@ -70,7 +71,7 @@ function rowsIn(file: string): Row[] {
       });
     } else if (line !== '' && !line.startsWith('#')) {
       if (row === undefined || !/^[.@+=~] ?/.test(line)) {
-        throw new Error(`${file}.njs: no line of a table: ${line}`);
+        throw new Error(`${file}.${extension}: no line of a table: ${line}`);
       }
       switch (line[0]) {
         case '.':
@@ -94,8 +95,8 @@ function rowsIn(file: string): Row[] {
 }
 
 /** Writes nginx's answers into a file of the table, by the index of the row. */
-export function recordAnswers(file: string, answers: readonly string[]): void {
-  const path = new URL(`${file}.njs`, folder);
+export function recordAnswers(file: string, answers: readonly string[], extension = 'njs'): void {
+  const path = new URL(`${file}.${extension}`, folder);
   const result: string[] = [];
   let index = -1;
   let written = true;
@@ -165,7 +166,17 @@ async function counted(path, times) { var all = []; for (var i = 0; i < times; i
 function secure(url, init) { return ngx.fetch(url, init).then(told).then(function (a) { return [a[0], a[4]]; }); }
 `;
 
-const PARAMETERS: Readonly<Record<string, string>> = { '': 'r', body: 'r, data, flags', head: 'r', http: 'r', access: 'r', set: 'r' };
+const PARAMETERS: Readonly<Record<string, string>> = {
+  '': 'r',
+  body: 'r, data, flags',
+  head: 'r',
+  http: 'r',
+  access: 'r',
+  set: 'r',
+  nocache: 'r',
+  passhead: 'r',
+  passbody: 'r, data, flags',
+};
 
 /** The module of a file's rows. */
 export function moduleOf({ rows }: TableFile): string {
@@ -209,6 +220,9 @@ export function locationOf({ file, index, mode, directives }: Row): string {
     head: `js_header_filter ${name}; return 200 "text";`,
     body: `js_body_filter ${name}${directives.includes('buffer_type') ? ' buffer_type=buffer' : ''}; js_header_filter base.lengthless; return 200 "text";`,
     set: `return 200 "[$v_${file}_${index}]";`,
+    nocache: `return 200 "[$v_${file}_${index} $v_${file}_${index}]";`,
+    passhead: `js_header_filter ${name}; proxy_pass http://127.0.0.1:%%PORT_1%%;`,
+    passbody: `js_body_filter ${name}${directives.includes('buffer_type') ? ' buffer_type=buffer' : ''}; js_header_filter base.lengthless; proxy_pass http://127.0.0.1:%%PORT_1%%;`,
   };
   const own = directives.replace('buffer_type;', '');
   return `location = /${file}/${index} { ${within[mode]!} ${own} }`;
@@ -220,6 +234,7 @@ export function serverOf(row: Row): string {
   const name = `${file}.row${index}`;
   const within: Readonly<Record<string, string>> = {
     'stream set': `return "[$v_${file}_${index}]";`,
+    'stream nocache': `return "[$v_${file}_${index} $v_${file}_${index}]";`,
     'stream access': `js_access ${name}; return "passed";`,
     'stream preread': `js_preread ${name}; return "passed";`,
     'stream filter': `js_filter ${name}; proxy_pass 127.0.0.1:%%PORT_9%%;`,
@@ -236,7 +251,7 @@ export function configurationOf(files: readonly TableFile[]): string {
   const sets = (of: readonly Row[], mode: string): string =>
     of
       .filter((row) => row.mode === mode)
-      .map(({ file, index }) => `js_set $v_${file}_${index} ${file}.row${index};`)
+      .map(({ file, index }) => `js_set $v_${file}_${index} ${file}.row${index}${mode.endsWith('nocache') ? ' nocache' : ''};`)
       .join('\n');
   const common = `js_path %%DIR%%/js/; ${imports}
 js_var $jsv; js_var $jsw start; js_preload_object pre from pre.json; js_preload_object other from other.json;`;
@@ -253,7 +268,7 @@ http {
   subrequest_output_buffer_size 8k;
   ${common} js_import base.js;
   ${zones('h')}
-  ${sets(http, 'set')}
+  ${sets(http, 'set')} ${sets(http, 'nocache')}
   map $arg_map $mapped { default none; a mapped-a; }
   server {
     listen 127.0.0.1:%%PORT_0%%;
@@ -289,7 +304,7 @@ ${
   access_log %%DIR%%/connections.log connections;
   ${common}
   ${zones('z')}
-  ${sets(stream, 'stream set')}
+  ${sets(stream, 'stream set')} ${sets(stream, 'stream nocache')}
   ${stream.map(serverOf).join('\n  ')}
 }`
 }

@@ -5,12 +5,12 @@
 //   [STATUS=off|auto|zones] node scripts/bench/micro/request.mjs [ROW ...]
 //
 // STATUS: `status_zones` as it says, or a `status_zone` in server and location, too.
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { bundleSources } from '../bundle.mjs';
-import { files } from '../rows.mjs';
+import { files, token } from '../rows.mjs';
 
 const CONF = new URL('../../../conf', import.meta.url).pathname;
 const STATUS = process.env.STATUS ?? 'auto';
@@ -23,6 +23,23 @@ const HEAP_ROUNDS = 200;
 
 const rows = {
   return200: { conf: 'location / { return 200 ok; }', path: '/' },
+  ...Object.fromEntries(
+    ['small', 'jwt', 'template', 'json'].map((script) => [
+      `js-${script}`,
+      {
+        http: 'js_import bench from handlers.cjs;',
+        conf: `location / { js_content bench.${script}; }`,
+        path: '/',
+        ...(script === 'jwt' ? { headers: `Authorization: Bearer ${token}\r\n` } : {}),
+        ...(script === 'template' || script === 'json' ? { rounds: 3 } : {}),
+      },
+    ]),
+  ),
+  'js-set': {
+    http: 'js_import bench from handlers.cjs; js_set $value bench.value;',
+    conf: 'location / { return 200 $value; }',
+    path: '/',
+  },
   static1k: { conf: 'location / { }', path: '/1k.html' },
   static64k: { conf: 'location / { }', path: '/64k.bin' },
   // As much as browsers send.
@@ -94,6 +111,14 @@ for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, 
   writeFileSync(`${work}/docs/${name}`, 'some text '.repeat(size / 10 + 1).slice(0, size));
   utimesSync(`${work}/docs/${name}`, modified, modified);
 }
+
+// What turns modules into scripts is a file of the build, which is not here.
+writeFileSync(
+  `${work}/handlers.cjs`,
+  readFileSync(new URL('../handlers.js', import.meta.url), 'utf8')
+    .replace(/^import (\w+) from ('.*');/m, 'const $1 = require($2);')
+    .replace('export default', 'module.exports ='),
+);
 
 const outfile = await bundleSources(
   'request',

@@ -114,13 +114,13 @@ function joinParts<R>(parts: readonly Part<R>[]): (r: R) => string {
       return valueAndText(a, b);
     }
     if (typeof a === 'function' && typeof b === 'function') {
-      return twoValues(a, b);
+      return a === b ? sameValueTwice(a) : twoValues(a, b);
     }
   }
   if (parts.length === 3 && typeof a === 'string' && typeof b === 'function' && typeof c === 'string') {
     return valueBetween(a, b, c);
   }
-  return severalParts(parts);
+  return parts.some((part, i) => parts.indexOf(part) !== i && typeof part === 'function') ? repeatedParts(parts) : severalParts(parts);
 }
 
 type Evaluate<R> = (r: R) => string;
@@ -140,6 +140,13 @@ const twoValues =
   (r) =>
     a(r) + b(r);
 
+const sameValueTwice =
+  <R>(a: Evaluate<R>): Evaluate<R> =>
+  (r) => {
+    const value = a(r);
+    return value + value;
+  };
+
 const valueBetween =
   <R>(a: string, b: Evaluate<R>, c: string): Evaluate<R> =>
   (r) =>
@@ -155,3 +162,19 @@ const severalParts =
     }
     return text;
   };
+
+/** A text that has a variable several times, each of which is its first value. nginx: ngx_http_script_flush_complex_value. */
+const repeatedParts = <R>(parts: readonly Part<R>[]): Evaluate<R> => {
+  const first = parts.map((part) => parts.indexOf(part));
+  return (r) => {
+    const values: string[] = [];
+    let text = '';
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!;
+      const value = first[i] === i ? (typeof part === 'string' ? part : part(r)) : values[first[i]!]!;
+      values.push(value);
+      text += value;
+    }
+    return text;
+  };
+};

@@ -7,6 +7,7 @@ import { accepted, bits, complex, flag, int, msec, size, text } from '../../shar
 import type { ComplexValue } from '../../shared/value/complex.js';
 import type { SharedContext } from '../module.js';
 import type { ClientTask } from '../task/client-task.js';
+import { tryOptions } from '../tls/context.js';
 import { TlsFileError } from '../tls/pem.js';
 import { protocolWords, TLS } from '../tls/settings.js';
 import { stateEntries, stateProblem } from './dict-state.js';
@@ -88,6 +89,9 @@ interface Protocol {
 
 type Row = Directive<ScriptSettings, ClientTask>;
 
+/** The words of `js_fetch_protocols`: none of what came before TLS. nginx: ngx_http_js_ssl_protocols. */
+const { sslv2: _sslv2, sslv3: _sslv3, ...fetchProtocolWords } = protocolWords;
+
 const checkSize = (ctx: SharedContext): void => void (parseSize(ctx.node.args[0]!) ?? ctx.reject('invalid value'));
 
 const proxyValue: Row['set'] = complex('fetchProxy');
@@ -114,7 +118,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
         const functions = setFunctions(ctx.variables);
         const known = functions.get(variable.toLowerCase());
         if (known !== undefined && known !== name) {
-          ctx.fail(`variable "${variable.slice(1).toLowerCase()}" is redeclared with different function name`, { arg: 1 });
+          ctx.fail(`variable "${variable.slice(1)}" is redeclared with different function name`, { arg: 1 });
         }
         functions.set(variable.toLowerCase(), name);
         defineVariable(ctx, variable, (task) => evaluate(task, name), nocache === undefined);
@@ -132,7 +136,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
     js_preload_object: { in: anywhere, args: [1, 3], set: readPreload },
     js_periodic: {
       in: periodic,
-      args: { min: 1 },
+      args: 'any',
       set(conf, _node, ctx) {
         conf.periodics = append(conf.periodics, readPeriodic(ctx));
       },
@@ -148,7 +152,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
     js_ssl_certificate: { in: server, args: { min: 1 }, set: (_conf, _node, ctx) => readCertificateFunction(ctx) },
     js_engine: {
       in: anywhere,
-      args: 1,
+      args: protocol === 'stream' ? [1, 2] : 1,
       set: accepted((ctx) => {
         const [name = ''] = ctx.node.args;
         if (!/^(?:njs|qjs)$/i.test(name)) {
@@ -171,7 +175,7 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
     js_fetch_max_response_buffer_size: { in: anywhere, args: 1, set: size('fetchMaxResponse') },
     js_fetch_timeout: { in: anywhere, args: 1, set: msec('fetchTimeout') },
     js_fetch_ciphers: { in: anywhere, args: 1, set: text('fetchCiphers') },
-    js_fetch_protocols: { in: anywhere, args: { min: 1 }, set: bits('fetchProtocols', protocolWords) },
+    js_fetch_protocols: { in: anywhere, args: { min: 1 }, set: bits('fetchProtocols', fetchProtocolWords) },
     js_fetch_verify: { in: anywhere, args: 'flag', set: flag('fetchVerify') },
     js_fetch_verify_depth: { in: anywhere, args: 1, set: int('fetchVerifyDepth') },
     js_fetch_trusted_certificate: {
@@ -192,11 +196,15 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
       in: anywhere,
       args: 1,
       set(conf, node, ctx) {
+        if (conf.fetchProxy !== undefined) {
+          ctx.warn(`"js_fetch_proxy" stands here a second time: this line counts`);
+          conf.fetchProxy = undefined;
+        }
         proxyValue(conf, node, ctx);
         const { constant } = conf.fetchProxy!;
         const proxy = constant === undefined ? undefined : readProxy(constant);
         if (typeof proxy === 'string') {
-          ctx.fail(proxy.startsWith('invalid') ? `${proxy}: ${constant}` : proxy, { arg: 0 });
+          ctx.fail(`invalid proxy URL: ${constant}`, { arg: 0, hint: proxy });
         }
         if (constant === '') {
           ctx.fail('proxy host is empty in URL: ', { arg: 0 });
@@ -205,6 +213,21 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
     },
     js_shared_dict_zone: { in: main, args: { min: 1 }, set: (conf, node, ctx) => readDict(conf, node, ctx, protocol) },
   };
+}
+
+/** Words that cannot name what a module imports. */
+const RESERVED = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function ' +
+    'if implements import in instanceof interface let new null package private protected public return static super switch this throw true ' +
+    'try typeof undefined var void while with yield'
+  ).split(' '),
+);
+
+/** The first import under a name that another one has. */
+function importedTwice(imports: readonly Import[]): Import | undefined {
+  const names = new Set<string>();
+  return imports.find(({ name }) => names.has(name) || !names.add(name));
 }
 
 const functionsOf = new WeakMap<object, Map<string, string>>();
@@ -238,8 +261,12 @@ export function linkScripts(
   if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
     checked.add(conf.imports);
     broken.add(conf.imports);
+    const again = importedTwice(conf.imports);
+    if (again !== undefined) {
+      ctx.fail(`SyntaxError: "${again.name}" has already been declared`, importPlace(again));
+    }
     checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, (problem, at, related) =>
-      ctx.fail(`js_import: ${problem}`, importPlace(at), related),
+      ctx.fail(problem, importPlace(at), related),
     );
     broken.delete(conf.imports);
   }
@@ -251,28 +278,28 @@ export function linkScripts(
       ctx.fail(stateProblem(error), pos);
     }
   }
-  if (conf.imports.length === 0) {
-    const needsImport = (directive: string, name: string | undefined): void => {
-      if (name !== undefined) {
-        ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
-      }
-    };
-    for (const [directive, name] of handlers) {
-      needsImport(directive, name);
+  const inits = conf.inits.map(({ name }) => ['js_init', name] as const);
+  for (const [directive, name] of conf.imports.length === 0 ? [...handlers, ...inits] : []) {
+    if (name !== undefined) {
+      ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
     }
-    for (const { name } of conf.periodics) {
-      needsImport('js_periodic', name);
-    }
-    for (const { name } of conf.inits) {
-      needsImport('js_init', name);
-    }
+  }
+  for (const { name } of conf.imports.length === 0 ? conf.periodics : []) {
+    // nginx says so when the time has come.
+    ctx.warn(`no "js_import" directives found for "js_periodic" handler "${name}" in the current scope`);
   }
   const own = conf.fetchTrustedCertificate !== '' || conf.fetchCiphers !== 'DEFAULT';
   if (ctx.checking && own) {
     try {
+      if (conf.fetchCiphers === '') {
+        // Node takes it for no choice.
+        throw new TlsFileError('SSL_CTX_set_cipher_list("") failed (SSL: error:0A0000B9:SSL routines::no cipher match)');
+      }
+      tryOptions({ ciphers: conf.fetchCiphers, ecdhCurve: 'auto', dhparam: undefined }, ctx.named);
       fetchContext(conf, ctx.named);
     } catch (error) {
-      ctx.fail(error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+      const { message } = error as Error;
+      ctx.fail(error instanceof TlsFileError ? message : `SSL_CTX_set_cipher_list("${conf.fetchCiphers}") failed (SSL: ${message})`);
     }
   }
   return !broken.has(conf.imports);
@@ -284,15 +311,21 @@ function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], 
     ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
   }
   const file = path ?? first;
-  const name = path === undefined ? /([^/]*?)(?:\.[mc]?[jt]s)?$/.exec(file)![1]! : first;
-  checkName(name, 'export', ctx);
+  const name = path === undefined ? /([^/]*)\.[mc]?[jt]s$/.exec(file)?.[1] : first;
+  checkName(name, 'export', file, ctx);
+  if (RESERVED.has(name)) {
+    ctx.fail(`SyntaxError: Unexpected token "${name}"`, { arg: 0 });
+  }
   const one: Import = { name, file, confFolder: ctx.path('', 'conf') };
   importPlaces.set(one, node.pos);
   conf.imports = append(conf.imports, one);
 }
 
-/** Whether code can use a name. nginx: ngx_js_import. */
-function checkName(name: string, what: 'export' | 'global', ctx: SharedContext): void {
+/** Whether code can use a name, which `file` may have given. nginx: ngx_js_import. */
+function checkName(name: string | undefined, what: 'export' | 'global', file: string, ctx: SharedContext): asserts name is string {
+  if (name === undefined) {
+    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
+  }
   if (name === '') {
     ctx.fail(`empty ${what} name`, { arg: 0 });
   }
@@ -303,6 +336,9 @@ function checkName(name: string, what: 'export' | 'global', ctx: SharedContext):
   if (wrong !== null) {
     ctx.fail(`invalid character "${wrong[0]}" in ${what} name "${name}"`, { arg: 0 });
   }
+  if (file.includes("'")) {
+    ctx.fail(`invalid character "'" in file path "${file}"`, { arg: ctx.node.args.length - 1 });
+  }
 }
 
 // nginx: ngx_js_preload_object.
@@ -312,11 +348,8 @@ function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'],
     ctx.fail(`invalid parameter "${from}"`, { arg: 1 });
   }
   const file = path ?? first;
-  const name = path === undefined ? /([^/]+)\.json$/.exec(file)?.[1] : first;
-  if (name === undefined) {
-    ctx.fail(`cannot extract export name from file path "${file}", use extended "from" syntax`, { arg: 0 });
-  }
-  checkName(name, 'global', ctx);
+  const name = path === undefined ? /([^/]*)\.json$/.exec(file)?.[1] : first;
+  checkName(name, 'global', file, ctx);
   conf.preloads = append(conf.preloads, { name, file: ctx.path(file, 'conf') });
 }
 
@@ -354,14 +387,14 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
       }
     } else if (time !== null) {
       timeout = parseTime(time[1]!, 'ms') ?? -1;
-      if (timeout <= 0) {
+      if (timeout < 0) {
         ctx.fail(`invalid timeout value "${given}"`, { arg });
       }
     } else if (given.startsWith('type=') && !/^type=(?:number|string)$/.test(given)) {
       ctx.fail(`invalid dict type "${given.slice('type='.length)}"`, { arg });
     } else if (given.startsWith('zone=')) {
       ctx.fail(`invalid zone size "${given}"`, { arg });
-    } else if (given === 'evict') {
+    } else if (given.startsWith('evict')) {
       evict = true;
     } else if (given === 'sync') {
       sync = true;
@@ -370,7 +403,8 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
     } else if (given.startsWith('state=') && given.length > 'state='.length) {
       state = ctx.path(given.slice('state='.length));
     } else {
-      ctx.fail(`invalid parameter "${given}"`, { arg });
+      // nginx passes over it without a word.
+      ctx.warn(`unknown parameter "${given}" is ignored`, { arg });
     }
   }
   if (name === '') {
@@ -379,7 +413,11 @@ function readDict(conf: Partial<ScriptSettings>, node: SharedContext['node'], ct
   if (evict && timeout === 0) {
     ctx.fail('evict requires timeout=');
   }
-  if (ctx.zone(dictKind, name).bytes > 0) {
+  const known = ctx.zone(dictKind, name);
+  if (known.bytes > 0 && known.data?.protocol !== protocol) {
+    ctx.fail(`the shared memory zone "${name}" is already declared for a different use`);
+  }
+  if (known.bytes === bytes) {
     ctx.fail(`duplicate zone "${name}"`);
   }
   if (state !== undefined) {

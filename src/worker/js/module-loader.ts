@@ -100,7 +100,10 @@ export class ModuleLoader {
 
   /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
   load(name: string): unknown {
-    const file = this.#find(name, this.#folders);
+    const file = this.#own(name);
+    if (file === undefined && (Object.hasOwn(this.#builtins, name) || isBuiltin(name))) {
+      return this.#requireFrom(`${this.#folders[0] ?? '/'}/`)(name);
+    }
     if (file === undefined) {
       throw new Error(`Cannot find module "${name}"`);
     }
@@ -110,7 +113,10 @@ export class ModuleLoader {
 
   /** Looks whether a module can be loaded, without running it. @throws what is wrong with it. */
   check(name: string): void {
-    const file = this.#find(name, this.#folders);
+    const file = this.#own(name);
+    if (file === undefined && (Object.hasOwn(this.#builtins, name) || isBuiltin(name))) {
+      return;
+    }
     if (file === undefined) {
       throw new Error(`Cannot find module "${name}"`);
     }
@@ -142,6 +148,11 @@ export class ModuleLoader {
       visit(this.#find(name, this.#folders));
     }
     return [...found];
+  }
+
+  /** The file that `js_import` names. As in njs, modules of the server come before files of their names. */
+  #own(name: string): string | undefined {
+    return Object.hasOwn(this.#builtins, name) ? undefined : this.#find(name, this.#folders);
   }
 
   #find(name: string, folders: readonly string[]): string | undefined {

@@ -1,4 +1,5 @@
 import { constants as osConstants } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { DEBUG, ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
@@ -13,6 +14,7 @@ import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
 import { currentTask, exceptionText, logNow, Task, type TaskOwner } from './task.js';
+import { stateOf } from './task-state.js';
 import { givenInteger } from './text.js';
 
 /** What scripts are told of the server. */
@@ -82,6 +84,9 @@ export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Reado
       version: NJS_VERSION,
       version_number: versionNumber(NJS_VERSION),
       engine: 'V8',
+      get memoryStats() {
+        return memoryStats();
+      },
       dump,
       on: onEvent,
     },
@@ -104,6 +109,12 @@ class MemoryError extends InternalError {
   override readonly name = 'MemoryError';
 }
 
+/** What `njs.memoryStats` tells: bytes that the worker's JavaScript takes. */
+function memoryStats(): object {
+  const { malloced_memory: malloced, used_heap_size: used } = getHeapStatistics();
+  return { size: used + malloced };
+}
+
 /** As nginx counts: 1031005 for 1.31.5. */
 const nginxVersionNumber = (version: string): number => {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
@@ -115,21 +126,38 @@ const versionNumber = (version: string): number => {
   return (major << 16) | (minor << 8) | patch;
 };
 
-/** `njs.on`: has a function called when the request or session is over. nginx: ngx_js_ext_on. */
+/** What is called at the end of each request or session. */
+const exits = new WeakMap<object, { callback: (() => unknown) | null }>();
+
+/** `njs.on`: has a function called when the request or session is over, the last one that it is given. nginx: njs_ext_on. */
 function onEvent(event: unknown, callback: unknown): void {
+  if (typeof event !== 'string') {
+    throw new TypeError('hook type is not a string');
+  }
   if (event !== 'exit') {
-    throw new TypeError(`unknown hook type "${String(event)}"`);
+    throw new TypeError(`unknown hook type "${event}"`);
   }
-  if (callback === null) {
-    return;
-  }
-  if (typeof callback !== 'function') {
+  if (callback !== null && typeof callback !== 'function') {
     throw new TypeError('callback is not a function or null');
   }
   const owner = currentTask()?.owner;
-  owner?.subject?.onFinish(() => {
+  if (owner?.subject === undefined) {
+    return;
+  }
+  const state = stateOf(owner.subject);
+  const known = exits.get(state);
+  if (known !== undefined) {
+    known.callback = callback as (() => unknown) | null;
+    return;
+  }
+  const exit = { callback: callback as (() => unknown) | null };
+  exits.set(state, exit);
+  owner.subject.onFinish(() => {
+    const task = new Task(owner, { settled() {}, failed() {} });
+    // What its promises put off still runs.
+    setImmediate(() => task.cancel());
     try {
-      new Task(owner, { settled() {}, failed() {} }).within(callback as () => unknown);
+      task.within(() => exit.callback?.call(undefined));
     } catch (error) {
       owner.log(ERROR, `js exit hook exception: ${exceptionText(error)}`);
     }
@@ -186,7 +214,11 @@ function scriptConsole(fallback: TaskOwner): object {
     [Symbol.toStringTag]: 'Console',
     log: writer(INFO),
     info: writer(INFO),
-    dump: writer(INFO),
+    dump(...values: unknown[]): void {
+      for (const value of values) {
+        logNow(INFO, dump(value, 1), fallback);
+      }
+    },
     debug: writer(DEBUG),
     warn: writer(WARN),
     error: writer(ERROR),

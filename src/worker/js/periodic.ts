@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { parseTime } from '../../shared/config/language/units.js';
 import { ERROR, type Level } from '../../shared/log/level.js';
 import type { LogContext } from '../../shared/log/log-line.js';
@@ -10,7 +11,7 @@ import type { ClientTask } from '../task/client-task.js';
 import type { ProtocolRuntime } from '../task/protocol-runtime.js';
 import type { FetchScope } from './fetch-settings.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
-import type { ScriptFunction } from './scripts.js';
+import type { ScriptFunction, Scripts } from './scripts.js';
 import { Task, type TaskOwner } from './task.js';
 
 /** One `js_periodic`. Times are in milliseconds. */
@@ -24,7 +25,10 @@ export interface Periodic {
 
 /** Reads a `js_periodic` line. nginx: ngx_http_js_periodic. */
 export function readPeriodic(ctx: SharedContext): Periodic {
-  const [name = '', ...parameters] = ctx.node.args;
+  const [name, ...parameters] = ctx.node.args;
+  if (name === undefined) {
+    ctx.fail('method name is required');
+  }
   let interval = 5000;
   let jitter = 0;
   let affinity: string | undefined;
@@ -36,11 +40,7 @@ export function readPeriodic(ctx: SharedContext): Periodic {
     } else if (key === 'jitter' && time !== undefined) {
       jitter = time;
     } else if (key === 'worker_affinity' && value !== undefined) {
-      const bad = value.startsWith('all') ? undefined : /[^01]/.exec(value)?.[0];
-      if (bad !== undefined) {
-        ctx.fail(`invalid character "${bad}" in "worker_affinity="`, { arg: i + 1 });
-      }
-      affinity = value.startsWith('all') ? 'all' : value;
+      affinity = readAffinity(value, i + 1, ctx);
     } else {
       ctx.fail(`invalid parameter "${text}"`, { arg: i + 1 });
     }
@@ -48,17 +48,46 @@ export function readPeriodic(ctx: SharedContext): Periodic {
   return { name, interval, jitter, affinity };
 }
 
+/** Reads in which workers a function runs: all of them, or those whose number has a 1. */
+function readAffinity(value: string, arg: number, ctx: SharedContext): string {
+  const workers = workersOf(ctx);
+  if (workers === undefined) {
+    ctx.fail('"worker_affinity" is not supported with unset "worker_processes" directive', { arg });
+  }
+  if (value.startsWith('all')) {
+    return 'all';
+  }
+  if (value.length !== workers) {
+    ctx.fail('the number of "worker_processes" is not equal to the size of "worker_affinity" mask', { arg });
+  }
+  const bad = /[^01]/.exec(value)?.[0];
+  if (bad !== undefined) {
+    ctx.fail(`invalid character "${bad}" in "worker_affinity="`, { arg });
+  }
+  return value;
+}
+
+/** How many workers the configuration has asked for so far; undefined when it has not said. */
+function workersOf(ctx: SharedContext): number | undefined {
+  let { block } = ctx;
+  while (block.parent !== undefined) {
+    block = block.parent;
+  }
+  const given = block.seen('worker_processes')?.args[0];
+  return given === undefined ? undefined : given === 'auto' ? cpus().length : Number(given);
+}
+
 /** Where a periodic function runs: a location of `http` or a server of `stream`. */
 export interface PeriodicPlace {
   readonly protocol: ProtocolRuntime;
   readonly log: { log(level: Level, message: string): void };
   readonly fetchScope: FetchScope;
-  readonly engineId: number;
+  /** undefined where nothing is imported. */
+  readonly scripts: Scripts | undefined;
   /** `http` or `stream`, for the log. */
   readonly kind: string;
   /** What the variables of the block expect of a request or session, beside what every task has. */
   readonly shape: object;
-  find(name: string): ScriptFunction | undefined;
 }
 
 /** Calls functions again and again, until the worker takes no more connections. nginx: ngx_http_js_periodic_init. */
@@ -108,9 +137,14 @@ class PeriodicRun {
       this.#session.end();
       this.#session = undefined;
     }
-    const run = place.find(name);
+    const run = place.scripts?.find(name);
     if (run === undefined) {
-      place.log.log(ERROR, `js function "${name}" not found`);
+      place.log.log(
+        ERROR,
+        place.scripts === undefined
+          ? `no "js_import" directives found for "js_periodic" handler "${name}" in the current scope`
+          : `js function "${name}" not found`,
+      );
       return;
     }
     const session: PeriodicSession = new PeriodicSession(place, () => {
@@ -240,7 +274,7 @@ class PeriodicSession implements TaskOwner {
   constructor(place: PeriodicPlace, done: () => void) {
     this.subject = new PeriodicSubject(place);
     this.fetchScope = place.fetchScope;
-    this.engineId = place.engineId;
+    this.engineId = place.scripts?.id ?? 0;
     this.#done = done;
     this.#task = new Task(this, { settled: () => this.#over(), failed: () => this.#over() });
     this.#given = new PeriodicObject(this.subject);

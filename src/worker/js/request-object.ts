@@ -27,7 +27,7 @@ import { markScriptSubrequest } from './script-subrequest.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { currentTask, Task, type TaskOwner } from './task.js';
-import { bufferOf, bytesOf, integer } from './text.js';
+import { bufferOf, bytesOf, givenBuffer, integer } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
 export type Stage = 'content' | 'access' | 'rewrite' | 'variable' | 'headers' | 'body' | 'reply';
@@ -132,9 +132,28 @@ export class RequestObject {
   #returnValue: unknown = undefined;
 
   constructor(r: Request) {
+    const from = RequestObject.prototype;
     this.#r = r;
     this.#owner = new RequestOwner(r);
-    setFunctions(this);
+    // As in njs, its functions are its own.
+    this.decline = from.decline;
+    this.done = from.done;
+    this.error = from.error;
+    this.finish = from.finish;
+    this.internalRedirect = from.internalRedirect;
+    this.jsVarNames = from.jsVarNames;
+    this.log = from.log;
+    this.readRequestArrayBuffer = from.readRequestArrayBuffer;
+    this.readRequestForm = from.readRequestForm;
+    this.readRequestJSON = from.readRequestJSON;
+    this.readRequestText = from.readRequestText;
+    this.return = from.return;
+    this.send = from.send;
+    this.sendBuffer = from.sendBuffer;
+    this.sendHeader = from.sendHeader;
+    this.setReturnValue = from.setReturnValue;
+    this.subrequest = from.subrequest;
+    this.warn = from.warn;
   }
 
   // --- how a phase uses it
@@ -146,15 +165,6 @@ export class RequestObject {
 
   set stage(stage: Stage) {
     this.#stage = stage;
-  }
-
-  /** What a body filter's run has passed on. */
-  get output(): FilterOutput | undefined {
-    return this.#output;
-  }
-
-  set output(output: FilterOutput | undefined) {
-    this.#output = output;
   }
 
   /** What a function of `js_set` has set. */
@@ -175,7 +185,11 @@ export class RequestObject {
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this.#owner, { settled: () => this.#settle(), failed: () => this.#go(r.headerSent ? FAILED : 500) });
+    const task = new Task(this.#owner, {
+      settled: () => this.#settle(),
+      failed: () => this.#go(r.headerSent ? FAILED : 500),
+      decided: () => this.#code !== undefined,
+    });
     r.onFinish(() => task.cancel());
     task.run(() => handler(this));
     if (this.#code !== undefined) {
@@ -246,7 +260,7 @@ export class RequestObject {
     }
     if (this.#r.headerSent) {
       this.#source?.end(this.#r);
-      return DONE;
+      return this.#r.postAction ? OK : DONE;
     }
     return 500;
   }
@@ -285,13 +299,25 @@ export class RequestObject {
   filterHead(run: (r: RequestObject) => unknown): boolean {
     const before = this.stage;
     this.stage = 'headers';
-    const done = this.filter(() => run(this));
+    const done = this.#filter(() => run(this));
     this.stage = before;
     return done;
   }
 
+  /** Lets a function see a piece of the response's body, and say what goes on. False after an exception, which is in the log. */
+  filterBody(run: (r: RequestObject) => unknown, output: FilterOutput): boolean {
+    const before = this.stage;
+    const outputBefore = this.#output;
+    this.stage = 'body';
+    this.#output = output;
+    const done = this.#filter(() => run(this));
+    this.stage = before;
+    this.#output = outputBefore;
+    return done;
+  }
+
   /** Runs a filter, which waits for nothing. False after an exception, which is in the log. */
-  filter(code: () => unknown): boolean {
+  #filter(code: () => unknown): boolean {
     let done = true;
     new Task(this.#owner, { settled() {}, failed: () => (done = false) }, true).runAtOnce(code);
     return done;
@@ -455,7 +481,7 @@ export class RequestObject {
 
   get requestBuffer(): Buffer | undefined {
     const { body } = this.#r;
-    if (body === null || !body.complete) {
+    if (body === null || !body.complete || this.#r.discardingBody) {
       return undefined;
     }
     if (body !== this.#readBodyOf || body.length !== this.#readLength) {
@@ -539,6 +565,10 @@ export class RequestObject {
     if (this.stage === 'headers' || this.stage === 'body' || this.stage === 'variable') {
       throw new TypeError('a response cannot be sent in this handler');
     }
+    if (r.postAction) {
+      // The response is over.
+      this.#go(OK);
+    }
     if (r.headerSent || this.#code !== undefined) {
       return;
     }
@@ -589,7 +619,7 @@ export class RequestObject {
   }
 
   send(...data: unknown[]): void {
-    if (this.output !== undefined) {
+    if (this.#output !== undefined) {
       throw new TypeError('cannot send while in body filter');
     }
     if (!this.#r.headerSent) {
@@ -601,26 +631,26 @@ export class RequestObject {
     }
   }
 
-  sendBuffer(data: unknown, flags?: { readonly last?: boolean; readonly flush?: boolean }): void {
-    if (this.output === undefined) {
+  sendBuffer(data: unknown, flags?: { readonly last?: unknown; readonly flush?: unknown } | null): void {
+    if (this.#output === undefined) {
       throw new TypeError('cannot send buffer while not filtering');
     }
-    const bytes = bufferOf(data);
+    const bytes = givenBuffer(data);
     if (bytes.length > 0) {
-      this.output.pieces.push(bytes);
+      this.#output.pieces.push(bytes);
     }
-    this.output.last ||= flags?.last === true;
+    this.#output.last ||= Boolean(flags?.last);
   }
 
   /** Takes the body filter out of the rest of the response. */
   done(): void {
-    if (this.output === undefined) {
+    if (this.#output === undefined) {
       if (this.stage === 'headers') {
         return;
       }
       throw new TypeError('cannot set done while not filtering');
     }
-    this.output.done = true;
+    this.#output.done = true;
   }
 
   finish(): void {
@@ -820,29 +850,6 @@ function wholeBody(r: Request, body: RequestBody): Buffer {
     r.log(WARN, 'http js reading request body from a temporary file');
   }
   return body.whole();
-}
-
-/** Gives a request its functions: as in njs, they are its own. */
-function setFunctions(r: RequestObject): void {
-  const from = RequestObject.prototype;
-  r.decline = from.decline;
-  r.done = from.done;
-  r.error = from.error;
-  r.finish = from.finish;
-  r.internalRedirect = from.internalRedirect;
-  r.jsVarNames = from.jsVarNames;
-  r.log = from.log;
-  r.readRequestArrayBuffer = from.readRequestArrayBuffer;
-  r.readRequestForm = from.readRequestForm;
-  r.readRequestJSON = from.readRequestJSON;
-  r.readRequestText = from.readRequestText;
-  r.return = from.return;
-  r.send = from.send;
-  r.sendBuffer = from.sendBuffer;
-  r.sendHeader = from.sendHeader;
-  r.setReturnValue = from.setReturnValue;
-  r.subrequest = from.subrequest;
-  r.warn = from.warn;
 }
 
 /** What a script finds when it goes through the members of a request. */

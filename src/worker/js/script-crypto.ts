@@ -1,6 +1,7 @@
 import { constants, createHash, createHmac, type KeyObject, sign, timingSafeEqual, verify, type webcrypto } from 'node:crypto';
 import { ciphered, derived, derivedKey } from './crypto-ciphers.js';
 import { type Algorithm, algorithmNamed, buffer, digestName, generatedKey, keyFor, NotAtOnce, notAtOnce } from './crypto-keys.js';
+import { importKnown, verifyKnown } from './known-signatures.js';
 import { currentTask } from './task.js';
 
 // `crypto` of scripts: Node's, with two things that njs's has. Texts are taken where bytes are wanted, and a function whose value is wanted
@@ -93,6 +94,9 @@ const WRAPPED: Readonly<Record<string, (subtle: Subtle, args: readonly unknown[]
   },
 };
 
+/** What answers again what it has answered before. */
+const REMEMBERED: Readonly<Record<string, typeof verifyKnown>> = { importKey: importKnown, verify: verifyKnown };
+
 /** The data do not fit the key: the rest is of no interest. */
 const unfit = (): DOMException => new DOMException('The operation failed for an operation-specific reason', 'OperationError');
 
@@ -110,8 +114,7 @@ export function scriptCrypto(): webcrypto.Crypto {
     const bytes = BYTES[name] ?? [];
     const atOnce = Object.hasOwn(AT_ONCE, name) ? AT_ONCE[name] : undefined;
     const wrapped = Object.hasOwn(WRAPPED, name) ? WRAPPED[name] : undefined;
-    methods[name] = (...given: unknown[]): unknown => {
-      const args = given.map((arg, i) => (bytes.includes(i) ? bytesIn(arg) : algorithmOf(arg)));
+    const perform = (args: readonly unknown[]): unknown => {
       if (atOnce !== undefined && currentTask()?.atOnce === true) {
         try {
           return Promise.resolve(answer(atOnce(args)));
@@ -124,10 +127,15 @@ export function scriptCrypto(): webcrypto.Crypto {
       }
       if (wrapped !== undefined && currentTask()?.atOnce === true) {
         return wrapped(subtle as unknown as Subtle, args).catch((error: unknown) =>
-          error instanceof NotAtOnce ? run.apply(subtle, args) : Promise.reject(error),
+          error instanceof NotAtOnce ? run.apply(subtle, args as unknown[]) : Promise.reject(error),
         );
       }
-      return run.apply(subtle, args);
+      return run.apply(subtle, args as unknown[]);
+    };
+    const remember = Object.hasOwn(REMEMBERED, name) ? REMEMBERED[name] : undefined;
+    methods[name] = (...given: unknown[]): unknown => {
+      const args = given.map((arg, i) => (bytes.includes(i) ? bytesIn(arg) : algorithmOf(arg)));
+      return remember === undefined ? perform(args) : remember((...own) => perform(own) as Promise<unknown>, args);
     };
   }
   const own = Object.create(subtle, Object.getOwnPropertyDescriptors(methods)) as webcrypto.SubtleCrypto;

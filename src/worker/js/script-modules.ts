@@ -2,6 +2,7 @@ import type nodeFs from 'node:fs';
 import type nodeQuerystring from 'node:querystring';
 import type nodeZlib from 'node:zlib';
 import type { Builtins } from './module-loader.js';
+import { scriptCreateHmac } from './script-hmac.js';
 import { currentTask } from './task.js';
 
 // Node's modules that njs has, too, under the names without `node:`: what njs's programs may do with them and Node's do not take. All else
@@ -128,5 +129,11 @@ export const scriptZlib: () => typeof nodeZlib = once(() => {
   return withOwn(own, Object.fromEntries(packers) as object);
 });
 
+/** `crypto`. nginx: njs_crypto_module.c. */
+const scriptCryptoModule = once(() => {
+  const own = process.getBuiltinModule('crypto');
+  return withOwn(own, { createHmac: scriptCreateHmac(own) });
+});
+
 /** By the names under which scripts import them. */
-export const NJS_MODULES: Builtins = { fs: scriptFs, querystring: scriptQuerystring, zlib: scriptZlib };
+export const NJS_MODULES: Builtins = { crypto: scriptCryptoModule, fs: scriptFs, querystring: scriptQuerystring, zlib: scriptZlib };

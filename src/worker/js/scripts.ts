@@ -9,6 +9,7 @@ import { type ScriptHost, type ScriptProtocol, scriptGlobals } from './ngx-objec
 import { NJS_MODULES } from './script-modules.js';
 import type { SharedVariable } from './shared-state.js';
 import { catchRejections, currentTask, exceptionText, Task, watchMicrotasks } from './task.js';
+import { stateOf } from './task-state.js';
 import type { sharedIn, toScript } from './transform.js';
 
 /** One `js_import`: the name that directives use, and the file. */
@@ -62,7 +63,8 @@ export function checkImports(
     }
   } catch (error) {
     // Nothing has run: where in the server it was found is of no interest.
-    fail(error instanceof ModuleSyntaxError ? problemText(error) : (error as Error).message.split('\n')[0]!, current, placesOf(error));
+    const problem = error instanceof ModuleSyntaxError ? problemText(error) : (error as Error).message.split('\n')[0]!;
+    fail(error instanceof PreloadError ? problem : `js_import: ${problem}`, current, placesOf(error));
   }
 }
 
@@ -117,15 +119,22 @@ function sharedInFile(file: string): SharedVariable[] {
   }
 }
 
+/** A file of `js_preload_object` cannot be read. */
+export class PreloadError extends Error {}
+
 /** The objects of `js_preload_object`, which nobody can change. nginx: ngx_js_init_preload_vm. */
 function preloaded(preloads: readonly Preload[]): Record<string, unknown> {
   const globals: Record<string, unknown> = {};
   for (const { name, file } of preloads) {
-    globals[name] = JSON.parse(readFileSync(file, 'utf8'), (_key, value: unknown) =>
-      typeof value === 'object' && value !== null
-        ? Object.freeze(Array.isArray(value) ? value : Object.setPrototypeOf(value, null))
-        : value,
-    );
+    try {
+      globals[name] = JSON.parse(readFileSync(file, 'utf8'), (_key, value: unknown) =>
+        typeof value === 'object' && value !== null
+          ? Object.freeze(Array.isArray(value) ? value : Object.setPrototypeOf(value, null))
+          : value,
+      );
+    } catch (error) {
+      throw new PreloadError(`failed to initialize preload objects: ${name}: ${oneLine((error as Error).message)}`);
+    }
   }
   return globals;
 }
@@ -248,9 +257,6 @@ export class Scripts {
     return this.#modules.has(module) ? memberOf(this.#modules.get(module), path) : undefined;
   }
 }
-
-/** The state of whoever a function runs for, which ends with it; a redirect within the server gives a request another. */
-const stateOf = (subject: object): object => (subject as { readonly ctx?: object | null }).ctx ?? subject;
 
 /** Modules that are made anew for each request or session, of one compilation. */
 class FreshScripts extends Scripts {

@@ -12,13 +12,16 @@ import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables
 import type { ScriptFunction } from './scripts.js';
 import { SessionOwner } from './session-owner.js';
 import { Task } from './task.js';
-import { bufferOf, givenInteger } from './text.js';
+import { givenBuffer, givenInteger } from './text.js';
 
 /** What a listener is told of bytes beside them. */
 interface Flags {
   readonly last?: unknown;
   readonly from_upstream?: unknown;
 }
+
+/** What flags have that listeners are given. nginx: ngx_stream_js_ext_session_flags. */
+const FLAGS: object = Object.defineProperty({}, Symbol.toStringTag, { value: 'Stream Flags' });
 
 type Listener = (data: string | Buffer, flags: Flags) => unknown;
 
@@ -64,6 +67,8 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   #status: Result = FAILED;
   /** The phase has returned, and waits for {@link StreamSession.resume}. */
   #suspended = false;
+  /** The phase waits, and nothing listens to the client yet. */
+  #deaf = false;
   #broken = false;
   /** Bytes are being filtered. */
   #filtering = false;
@@ -134,7 +139,8 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     }
     if (this.#pending) {
       this.#suspended = true;
-      return this.#upload === undefined ? DONE : AGAIN;
+      this.#deaf = this.#upload === undefined;
+      return this.#deaf ? DONE : AGAIN;
     }
     this.#inProgress = false;
     return this.#status;
@@ -149,6 +155,8 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     if (this.#suspended && !this.#pending) {
       this.#inProgress = false;
       this.#resume(this.#status);
+    } else if (this.#suspended && this.#deaf && this.#upload !== undefined && !this.subject.finished) {
+      this.subject.askAgain();
     }
   }
 
@@ -251,7 +259,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   #call(listener: Listener, bytes: Buffer, last: boolean, fromUpstream: boolean): void {
     const data = this.#text === true ? bytes.toString('utf8') : Buffer.from(bytes);
     this.#direction = fromUpstream;
-    this.#run(() => listener(data, { from_upstream: fromUpstream, last }));
+    this.#run(() => listener(data, Object.freeze(Object.assign(Object.create(FLAGS) as object, { from_upstream: fromUpstream, last }))));
     this.#direction = undefined;
   }
 
@@ -265,7 +273,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     if (fromUpstream === undefined) {
       throw new TypeError('"from_upstream" flag is expected when called asynchronously');
     }
-    const bytes = Buffer.from(bufferOf(data));
+    const bytes = Buffer.from(givenBuffer(data));
     if (bytes.length > 0 && !this.subject.finished) {
       this.#output!.pass(bytes, Boolean(fromUpstream));
     }
@@ -369,7 +377,7 @@ class SessionObject {
   }
 
   static scripts(s: SessionObject): SessionScripts {
-    if (!(#scripts in s)) {
+    if (typeof s !== 'object' || s === null || !(#scripts in s)) {
       throw new TypeError('"this" is not an external');
     }
     return s.#scripts;

@@ -1,5 +1,5 @@
 // Over 400 lines: a run of a handler with all the ways in which it ends, and what is said of its exceptions.
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { fileURLToPath } from 'node:url';
 import { ERROR, type Level } from '../../shared/log/level.js';
 import { stackOf } from '../../shared/text/error-text.js';
@@ -30,12 +30,29 @@ export interface TaskEnd {
   settled(): void;
   /** An exception that nobody caught; the rest of the task is of no interest. */
   failed(): void;
+  /** Whether what the task is for has been decided, so that nobody needs to be told of its end. */
+  decided?(): boolean;
 }
 
 const storage = new AsyncLocalStorage<Task>();
 
 /** The task whose code runs now; undefined outside of handlers. */
 export const currentTask = (): Task | undefined => storage.getStore();
+
+/** The context of the process's start. */
+const start = new AsyncResource('sluice');
+
+/** Whether what is entered within {@link start} is gone behind it, as with Node 24: then that costs half of `run`. */
+const startStays = ((): boolean => {
+  const probe = {} as Task;
+  start.runInAsyncScope(() => storage.enterWith(probe));
+  return start.runInAsyncScope(() => storage.getStore()) !== probe;
+})();
+
+function enter(task: Task, action: () => unknown): unknown {
+  storage.enterWith(task);
+  return outcomeOf(action);
+}
 
 /** What became of a value that was wanted now: it is there, or comes too late. */
 export interface ValueOutcome {
@@ -59,6 +76,8 @@ export class Task {
   /** Rejected promises that somebody may still look after while it waits, and why. */
   #left: Map<Promise<unknown>, unknown> | undefined = undefined;
   #pending = 0;
+  /** What stays pending of a run of whose end nobody is told. */
+  #rest = 0;
   #over = false;
   #atOnce = false;
   /** The task is a filter's, whose rejected promises cost nothing but a line of the log. */
@@ -100,6 +119,8 @@ export class Task {
         () => this.release(),
         (error: unknown) => this.#broken(error),
       );
+    } else if (this.#pending === 1 && this.#end.decided?.() === true) {
+      this.#rest = 1;
     } else {
       // What it put off to the end of the tick may still answer.
       setImmediate(() => this.release());
@@ -189,7 +210,9 @@ export class Task {
 
   /** Runs a function that may return a promise, which comes back as one that is safe to wait for. */
   ask(action: () => unknown): unknown {
-    return storage.run(this, outcomeOf, action);
+    return startStays && storage.getStore() === undefined
+      ? start.runInAsyncScope(enter, undefined, this, action)
+      : storage.run(this, outcomeOf, action);
   }
 
   #guard(action: () => unknown): unknown {
@@ -209,7 +232,7 @@ export class Task {
   /** One less. */
   release(): void {
     this.#pending--;
-    if (this.#pending > 0 || this.#over) {
+    if (this.#pending > this.#rest || this.#over) {
       return;
     }
     const left = [...(this.#left?.values() ?? [])];

@@ -22,6 +22,18 @@ export function bufferOf(value: unknown): Buffer {
   return Buffer.from(String(value), 'utf8');
 }
 
+/** As {@link bufferOf}. @throws TypeError for what has no text. nginx: ngx_js_string. */
+export function givenBuffer(value: unknown): Buffer {
+  if (typeof value !== 'symbol') {
+    try {
+      return bufferOf(value);
+    } catch {
+      // What it has thrown is of no interest, as in njs.
+    }
+  }
+  throw new TypeError('failed to get buffer arg');
+}
+
 /** A name or key as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */
 export const givenText = (value: unknown): string => (value === undefined || value === null ? '' : `${value as string}`);
 

@@ -18,10 +18,14 @@ export class HandlerStats {
 
   /** A run of code with its time; what it throws is thrown on. */
   timed<T>(action: () => T): T {
+    return this.#timed(action, []);
+  }
+
+  #timed<A extends readonly unknown[], T>(action: (...args: A) => T, args: A): T {
     const before = this.#watchdog?.enter(this.#number);
     const start = performance.now();
     try {
-      return action();
+      return action(...args);
     } finally {
       this.ran(performance.now() - start);
       if (before !== undefined) {
@@ -55,7 +59,7 @@ export class HandlerStats {
   counted<F extends (...args: never[]) => unknown>(run: F): F {
     return ((...args: never[]): unknown => {
       try {
-        return this.timed(() => run(...args));
+        return this.#timed(run, args);
       } catch (error) {
         this.failed();
         throw error;

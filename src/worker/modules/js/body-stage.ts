@@ -1,22 +1,19 @@
 import { EMPTY } from '../../bytes/empty.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
-import type { FilterOutput, RequestObject } from '../../js/request-object.js';
+import { type FilterOutput, requestObject } from '../../js/request-object.js';
 import type { ScriptFunction } from '../../js/scripts.js';
 import { FAILED } from '../../task/codes.js';
 
 /** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
 export class JsBodyStage implements BodyStage {
-  readonly #object: RequestObject;
   readonly #run: ScriptFunction;
   readonly #asText: boolean;
   readonly #next: BodyStage;
   #done = false;
   #ended = false;
 
-  constructor(object: RequestObject, run: ScriptFunction, asText: boolean, next: BodyStage) {
-    object.stage = 'body';
-    this.#object = object;
+  constructor(run: ScriptFunction, asText: boolean, next: BodyStage) {
     this.#run = run;
     this.#asText = asText;
     this.#next = next;
@@ -28,11 +25,9 @@ export class JsBodyStage implements BodyStage {
       return;
     }
     const output: FilterOutput = { pieces: [], last: false, done: false };
-    this.#object.output = output;
     // As in nginx, the end of a backend's response comes by itself.
     const apart = last && chunk !== null && chunk.length > 0 && r.upstream !== null;
-    const done = this.#call(chunk ?? EMPTY, last && !apart) && (!apart || output.done || this.#call(EMPTY, true));
-    this.#object.output = undefined;
+    const done = this.#call(r, chunk ?? EMPTY, last && !apart, output) && (!apart || output.done || output.last || this.#call(r, EMPTY, true, output));
     if (!done) {
       r.terminate(FAILED);
       return;
@@ -46,8 +41,9 @@ export class JsBodyStage implements BodyStage {
     this.#next.send(r, output.pieces.length === 0 ? null : Buffer.concat(output.pieces), this.#ended);
   }
 
-  #call(bytes: Buffer, last: boolean): boolean {
-    return this.#object.filter(() => this.#run(this.#object, this.#asText ? bytes.toString('utf8') : Buffer.from(bytes), { last }));
+  #call(r: Request, bytes: Buffer, last: boolean, output: FilterOutput): boolean {
+    const data = this.#asText ? bytes.toString('utf8') : Buffer.from(bytes);
+    return requestObject(r).filterBody((object) => this.#run(object, data, { last }), output);
   }
 
   abort(r: Request): void {

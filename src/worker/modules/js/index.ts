@@ -20,7 +20,7 @@ import { startInits } from '../../js/init.js';
 import { openInspector } from '../../js/inspector.js';
 import type { CallBalancer } from '../../js/peer-choice.js';
 import { startPeriodics } from '../../js/periodic.js';
-import { RequestObject, requestObject } from '../../js/request-object.js';
+import { requestObject } from '../../js/request-object.js';
 import { functionMissing, valueFunction } from '../../js/script-place.js';
 import type { ScriptFunction, Scripts } from '../../js/scripts.js';
 import { bytesOf } from '../../js/text.js';
@@ -358,7 +358,7 @@ export const jsModule = defineModule({
           protocol: server.http,
           log: { log: (level, message) => location.log.log(level, bytesOf(message)) },
           fetchScope,
-          engineId: scripts?.id ?? 0,
+          scripts,
           kind: 'http',
           shape: {
             http: server.http,
@@ -366,7 +366,6 @@ export const jsModule = defineModule({
             location,
             out: { status: 0, contentLength: -1, contentTypeLine: '', contentType: '', list: [] },
           },
-          find: (name) => scripts?.find(name),
         },
         env,
       );
@@ -401,6 +400,6 @@ export const jsModule = defineModule({
   bodyFilter(conf, env, location) {
     const name = conf.bodyFilter;
     const run = name === undefined ? undefined : placeFor(conf, env, location).scripts?.find(name);
-    return run === undefined ? undefined : (r, next) => new JsBodyStage(new RequestObject(r), run, conf.bodyText, next);
+    return run === undefined ? undefined : (_r, next) => new JsBodyStage(run, conf.bodyText, next);
   },
 });

@@ -162,7 +162,7 @@ export const streamJsModule = defineModule({
       }
     },
     installLocation(conf, server, env) {
-      if (conf.imports.length === 0) {
+      if (conf.imports.length === 0 && conf.periodics.length === 0) {
         return;
       }
       const { scripts, fetchScope } = installScripts(server, conf, env, 'stream');
@@ -173,10 +173,9 @@ export const streamJsModule = defineModule({
           protocol: server.stream,
           log: { log: (level, message) => server.log.log(level, bytesOf(message)) },
           fetchScope,
-          engineId: scripts?.id ?? 0,
+          scripts,
           kind: 'stream',
           shape: { stream: server.stream, server },
-          find: (name) => scripts?.find(name),
         },
         env,
       );

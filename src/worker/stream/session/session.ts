@@ -365,6 +365,11 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
     runSessionPhases(this, code);
   }
 
+  /** Asks the handler that the session waits for again. */
+  askAgain(): void {
+    runSessionPhases(this);
+  }
+
   onFinish(callback: () => void): void {
     if (this.#cleanups === null) {
       this.#cleanups = [callback];
