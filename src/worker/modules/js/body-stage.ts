@@ -27,7 +27,8 @@ export class JsBodyStage implements BodyStage {
     const output: FilterOutput = { pieces: [], last: false, done: false };
     // As in nginx, the end of a backend's response comes by itself.
     const apart = last && chunk !== null && chunk.length > 0 && r.upstream !== null;
-    const done = this.#call(r, chunk ?? EMPTY, last && !apart, output) && (!apart || output.done || output.last || this.#call(r, EMPTY, true, output));
+    const done =
+      this.#call(r, chunk ?? EMPTY, last && !apart, output) && (!apart || output.done || output.last || this.#call(r, EMPTY, true, output));
     if (!done) {
       r.terminate(FAILED);
       return;
