@@ -62,6 +62,14 @@ t.test('a backend gives a rate in X-Accel-Limit-Rate, which counts if it is a nu
   }
 });
 
+t.test('a rate is looked at for a response without a body, too', async (t) => {
+  const s = await startServer(t, { conf: serverConf('location /rate { limit_rate $arg_rate; return 200 body; }') });
+  const client = await RawClient.connect(s);
+  t.equal((await client.send(requestText('HEAD', '/rate?rate=none')).response()).status, 200);
+  await s.logged(/\[error\] .* invalid size "none".* request: "HEAD /);
+  client.destroy();
+});
+
 t.test('wrong arguments', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['limit_rate x;', '"limit_rate" directive invalid value'],

@@ -84,10 +84,12 @@ export class Http1Output implements TickTask {
       logResponseHead(r, this.#head);
     }
     r.headerSize = this.#head.length;
+    // The rate is looked at without a body, too: a complaint about it is logged, and so is the variable.
+    const pacer = makePacer(r);
     if (r.headerOnly) {
       this.flush();
     } else {
-      this.#pacer = makePacer(r);
+      this.#pacer = pacer;
       this.#uncounted = this.#pacer !== null && r.headerSize > this.#pacer.freeHead ? 0 : r.headerSize;
     }
   }
