@@ -1,13 +1,14 @@
 import { connect } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import t from 'tap';
+import { hasTuples } from '../../src/worker/tls/names.js';
 import { againstNginx } from '../support/binary.js';
 import { certs, type KeyPair, pem } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { type OriginHandler, type OriginOptions, startOrigin } from '../support/origin.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
-import { startTcpBackend } from '../support/tcp-backend.js';
+import { startTcpBackend, type TcpBackend } from '../support/tcp-backend.js';
 
 const { ca, rsa, ecdsa, second, client, other, revoked, encryptedKey, crl, crlWithClient } = certs();
 
@@ -150,6 +151,45 @@ t.test('proxy_ssl_session_reuse: later handshakes resume the first one', async (
   ] as const) {
     t.equal((await httpGet(s, path)).text, 'false', path);
     t.equal((await httpGet(s, path)).text, then, path);
+  }
+});
+
+/** OpenSSL offers keys that quantum computers do not find out. */
+const offersMany = hasTuples(process.versions.openssl) && !againstNginx;
+
+t.test('a session is resumed with a key of the kind that the backend had taken', { skip: !offersMany }, async (t) => {
+  const relay = async (ecdhCurve: string) => {
+    const { tls } = tlsOf(rsa);
+    const origin = await startOrigin(t, tell, { tls: { ...tls, ecdhCurve } });
+    return startTcpBackend(t, (socket) => {
+      const there = connect(origin.port, '127.0.0.1');
+      there.on('error', () => socket.destroy());
+      socket.pipe(there).pipe(socket);
+    });
+  };
+  const [classic, quantum] = await Promise.all([relay('X25519'), relay('X25519MLKEM768')]);
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /classic { proxy_pass https://127.0.0.1:${classic.port}/reused; }
+      location /again { proxy_pass https://127.0.0.1:${classic.port}/reused; }
+      location /12 { proxy_ssl_protocols TLSv1.2; proxy_pass https://127.0.0.1:${classic.port}/reused; }
+      location /quantum { proxy_pass https://127.0.0.1:${quantum.port}/reused; }`),
+  });
+  /** The length of a connection's first record, which is the hello. */
+  const hello = (backend: TcpBackend): number => Buffer.from(backend.received.at(-1)!, 'latin1').readUInt16BE(3);
+  for (const [path, backend, reused, long] of [
+    ['/classic', classic, 'false', true],
+    ['/classic', classic, 'true', false],
+    // The same group and settings.
+    ['/again', classic, 'true', false],
+    ['/12', classic, 'false', false],
+    ['/12', classic, 'true', false],
+    ['/quantum', quantum, 'false', true],
+    ['/quantum', quantum, 'true', true],
+    ['/classic', classic, 'true', false],
+  ] as const) {
+    t.equal((await httpGet(s, path)).text, reused, path);
+    t.equal(hello(backend) > 1184, long, `${path}: a key of X25519MLKEM768 has 1184 bytes`);
   }
 });
 

@@ -12,6 +12,8 @@ export interface CipherState {
   /** The session in DER. */
   getSession(): Buffer | undefined;
   isSessionReused(): boolean;
+  /** Of a client: the key that was agreed on, as far as Node has a name for it. */
+  getEphemeralKeyInfo?(): { readonly name?: string } | null;
   getALPNNegotiatedProtocol(): string | false;
   /** The name in the client's hello. */
   getServername(): string | false;

@@ -78,7 +78,8 @@ export function curveName(code: number): string {
   return CURVES[code] ?? hexNumber(code);
 }
 
-function hasTuples(openssl: string): boolean {
+/** Whether this OpenSSL orders groups in rows, and offers X25519MLKEM768 by itself: since 3.5. */
+export function hasTuples(openssl: string): boolean {
   const [major = 0, minor = 0] = openssl.split('.').map(Number);
   return major > 3 || (major === 3 && minor >= 5);
 }

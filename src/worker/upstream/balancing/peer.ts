@@ -58,6 +58,8 @@ export interface TlsIdentity {
 export interface SavedSession {
   readonly session: Buffer;
   readonly identity: TlsIdentity;
+  /** The keys were agreed on with one of X25519, and with none that a quantum computer could not find out: the backend has none. */
+  readonly classic: boolean;
 }
 
 /** One address of a backend group, with its standing. nginx: ngx_http_upstream_rr_peer_t. */

@@ -8,6 +8,7 @@ import { runtimePart } from '../../task/protocol-runtime.js';
 import { type ContextBase, clientContextBase, makeContext } from '../../tls/context.js';
 import { configuredIdentity } from '../../tls/identity.js';
 import { contextsOf, type IdentityContexts } from '../../tls/identity-contexts.js';
+import { hasTuples } from '../../tls/names.js';
 import { TlsFileError } from '../../tls/pem.js';
 import { verifyFailure } from '../../tls/verify.js';
 import type { Peer, TlsIdentity } from '../balancing/peer.js';
@@ -22,7 +23,15 @@ export interface ClientContext {
   readonly base: ContextBase;
   /** Has the certificate, unless its name has variables. */
   readonly context: SecureContext;
+  /** Makes the same for backends whose sessions are {@link SavedSession.classic}, once; undefined where all hellos are alike. */
+  readonly classic: () => SecureContext | undefined;
 }
+
+/**
+ * What OpenSSL 3.5 offers by itself, with a key of X25519 alone. To make one of X25519MLKEM768, too, takes longer than the rest of the hello,
+ * for nothing if the backend does not know that group. One that knows it asks for such a key.
+ */
+const CLASSIC_KEY = '?X25519MLKEM768/?*X25519:?secp256r1/?X448:?secp384r1:?secp521r1/?ffdhe2048:?ffdhe3072';
 
 /** Contexts that locations share, by their settings. */
 export const clientContextsOf = runtimePart(() => new Map<string, ClientContext>());
@@ -42,7 +51,18 @@ export function clientContext(conf: Readonly<TlsClientSettings>, files: NamedFil
   );
   const fixed = certificate?.path !== undefined && certificate.path !== '' && key?.path !== undefined;
   const identities = fixed ? [configuredIdentity(certificate.path!, key.path!, conf.sslPasswords, files)] : [];
-  return { base, context: makeContext(base, identities) };
+  let classic: SecureContext | undefined;
+  const differs = hasTuples(process.versions.openssl) && base.options.ecdhCurve === 'auto';
+  return {
+    base,
+    context: makeContext(base, identities),
+    classic: () => {
+      if (differs) {
+        classic ??= makeContext({ ...base, options: { ...base.options, ecdhCurve: CLASSIC_KEY } }, identities);
+      }
+      return classic;
+    },
+  };
 }
 
 const HTTP2: readonly string[] = ['h2'];
@@ -53,6 +73,8 @@ export class TlsClient implements UpstreamTls {
   readonly #conf: Readonly<TlsClientSettings>;
   readonly #base: ContextBase;
   readonly #context: SecureContext;
+  readonly #makeClassic: ClientContext['classic'];
+  #classic: SecureContext | undefined = undefined;
   readonly #dynamic: boolean;
   readonly #contexts: IdentityContexts;
   readonly #http2: boolean;
@@ -70,6 +92,7 @@ export class TlsClient implements UpstreamTls {
     }
     this.#base = made.base;
     this.#context = made.context;
+    this.#makeClassic = made.classic;
     this.#dynamic = certificate !== undefined && (certificate.path === undefined || (certificate.path !== '' && key?.path === undefined));
     this.#contexts = contextsOf(cache);
     network.prepareTls();
@@ -90,11 +113,17 @@ export class TlsClient implements UpstreamTls {
         serverName = name;
       }
     }
-    const session = conf.sslSessionReuse ? peer.sessions?.get(context)?.session : undefined;
-    return { context, serverName, protocols: this.#http2 ? HTTP2 : NO_PROTOCOLS, session, preface: undefined };
+    const saved = conf.sslSessionReuse ? peer.sessions?.get(context) : undefined;
+    let used = context;
+    if (saved?.classic && context === this.#context) {
+      this.#classic ??= this.#makeClassic();
+      used = this.#classic ?? context;
+    }
+    const protocols = this.#http2 ? HTTP2 : NO_PROTOCOLS;
+    return { context: used, serverName, protocols, session: saved?.session, preface: undefined };
   }
 
-  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, { context, session }: BackendTls): void {
+  opened(u: BackendUser | null, c: UpstreamConnection, peer: Peer, { context: used, session }: BackendTls): void {
     const meters = u?.r.protocol.meters ?? null;
     if (meters !== null && c.secure !== undefined) {
       c.handshake = new HandshakeCount(peer.meter, meters);
@@ -102,12 +131,17 @@ export class TlsClient implements UpstreamTls {
     if (!this.#conf.sslSessionReuse || c.secure === undefined) {
       return;
     }
+    const context = used === this.#classic ? this.#context : used;
     if (session !== undefined) {
       c.resuming = peer.sessions?.get(context);
     }
     const sessions = (peer.sessions ??= new WeakMap());
     c.identity = { certificate: undefined };
-    c.secure.keepSession((given) => void sessions.set(context, { session: given, identity: identityOf(c) }));
+    const { secure } = c;
+    secure.keepSession((given) => {
+      const classic = secure.cipher?.getEphemeralKeyInfo?.()?.name === 'X25519';
+      sessions.set(context, { session: given, identity: identityOf(c), classic });
+    });
   }
 
   // nginx: ngx_http_upstream_ssl_handshake.
