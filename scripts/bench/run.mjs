@@ -66,6 +66,8 @@ const chosen = positionals.length === 0 ? [...rows] : rows.filter((row) => posit
 /** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
 const WARM_REQUESTS = 200_000;
 const WARM_SECONDS = 8; // nginx has nothing to compile: one second fills its caches
+/** Handshakes that come one after the other: in eight seconds too few for V8 to compile what they run through. */
+const WARM_ALONE = 40;
 const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
@@ -198,7 +200,7 @@ async function measureRow(row) {
     }
     for (const each of started) {
       await (generatorOf(row).check ?? wrk.check)({ port: each.port, row, name: each.name });
-      await warm({ script, port: each.port, row }, each.name === 'nginx' ? 1 : WARM_SECONDS);
+      await warm({ script, port: each.port, row }, each.name === 'nginx' ? 1 : row.resumes ? WARM_ALONE : WARM_SECONDS);
     }
     if (row.idleStreams !== undefined) {
       for (const { port } of started) {

@@ -2,7 +2,9 @@
 // one zone of limits, with a cache that they share, and with TLS sessions that clients resume by tickets at any worker. Where there are
 // fewer cores than workers, part of the growth is that they drive each other's data out of the caches, which the first kind shows alone.
 //
-//   node scripts/bench/workers.mjs [none|zone|cache|tickets ...] [--workers 1,2,4,8] [--rounds N] [--seconds S] [--nginx PATH]
+//   node scripts/bench/workers.mjs [none|zone|cache|tickets ...] [--workers 1,2,4,8] [--rounds N] [--seconds S] [--warm N] [--nginx PATH]
+//
+// --warm: requests that each worker gets before it is measured. A busy machine takes long to make as many as V8 needs.
 import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -27,6 +29,8 @@ const { values: options, positionals } = parseArgs({
     workers: { type: 'string', default: '1,2,4,8' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
+    // After these V8 has compiled what a request runs through: each worker compiles for itself.
+    warm: { type: 'string', default: '200000' },
     nginx: { type: 'string', default: 'nginx' },
   },
 });
@@ -34,8 +38,7 @@ const numbers = options.workers.split(',').map(Number);
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 const ALL_CORES = `0-${cpus().length - 1}`;
-/** Requests after which V8 has compiled what a request runs through: each worker compiles for itself. */
-const WARM_UP = 200_000;
+const WARM_UP = Number(options.warm);
 /** Handshakes cost much more than requests, and far fewer of them come. */
 const WARM_UP_HANDSHAKES = 3000;
 /** Clients that resume sessions, each one connection after the other. */

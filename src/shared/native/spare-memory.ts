@@ -21,7 +21,7 @@ const SMALL_HEAP = 64 * 1024 * 1024;
 const OLD_AGE = 6;
 /** So much work that a collection is worth it, once nothing more is asked. */
 const MUCH_WORK = 10_000;
-/** So many bytes more than after the last collection, and a quarter more, are garbage for the most part: V8 itself lets that grow longer. */
+/** Bytes more than after the last collection that are garbage for the most part, if they are a quarter more, too: V8 lets more gather. */
 const GARBAGE = 8 * 1024 * 1024;
 
 /**

@@ -38,7 +38,7 @@ function sqlite(): Sqlite {
   return loaded;
 }
 
-/** Its scripts are a dozen files, which it takes longer to find, to read and to compile than to load the addon with SQLite in it. */
+/** The package: its scripts are a dozen files, which it takes longer to find, to read and to compile than to load the addon. */
 function load(): Sqlite {
   const require = createRequire(import.meta.url);
   if (typeof SQLITE_PARTS === 'string') {
