@@ -26,8 +26,9 @@ const GARBAGE = 8 * 1024 * 1024;
 
 /**
  * Gives spare memory back: with a collection while the process does next to nothing, or in pieces while it is at work, and what the
- * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that grows by one with each request.
- * `forgets`: what the process has compiled goes too, since it may take its time when it has something to do.
+ * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that
+ * grows by one with each request. `forgets`: what the process has compiled goes too, since it may take its time when it has something to
+ * do.
  */
 export function giveSpareMemoryBack(work: () => number, forgets = false): void {
   new SpareMemory(work, forgets).begin();

@@ -28,8 +28,8 @@ export interface ClientContext {
 }
 
 /**
- * What OpenSSL 3.5 offers by itself, with a key of X25519 alone. To make one of X25519MLKEM768, too, takes longer than the rest of the hello,
- * for nothing if the backend does not know that group. One that knows it asks for such a key.
+ * What OpenSSL 3.5 offers by itself, with a key of X25519 alone. To make one of X25519MLKEM768, too, takes longer than the rest of the
+ * hello, for nothing if the backend does not know that group. One that knows it asks for such a key.
  */
 const CLASSIC_KEY = '?X25519MLKEM768/?*X25519:?secp256r1/?X448:?secp384r1:?secp521r1/?ffdhe2048:?ffdhe3072';
 
