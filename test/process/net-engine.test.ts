@@ -153,7 +153,8 @@ t.test('a system that kills who uses io_uring', needsRing, async (t) => {
 t.test('a fault in what calls the kernel', needsRing, async (t) => {
   const { dir } = await makePrefix(t, {
     'fault.mjs': `import { createRequire } from 'node:module';
-      const koffi = createRequire(process.argv[1])('koffi');
+      const { resolve } = createRequire(process.argv[1]);
+      const koffi = createRequire(resolve('koffi'))('@koromix/koffi-linux-' + process.arch);
       koffi.load = () => {
         process.kill(process.pid, 'SIGSEGV');
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

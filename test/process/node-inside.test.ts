@@ -50,7 +50,8 @@ const BROKEN: readonly (readonly [what: string, text: string, said: RegExp, ofTl
   [
     'libuv is not exported',
     `import { createRequire } from 'node:module';
-    const koffi = createRequire(process.argv[1])('koffi');
+    const { resolve } = createRequire(process.argv[1]);
+    const koffi = createRequire(resolve('koffi'))('@koromix/koffi-linux-' + process.arch);
     const { load } = koffi;
     koffi.load = (name) => {
       const library = load(name);
@@ -65,7 +66,8 @@ const BROKEN: readonly (readonly [what: string, text: string, said: RegExp, ofTl
   [
     'the loop has another form',
     `import { createRequire } from 'node:module';
-    const koffi = createRequire(process.argv[1])('koffi');
+    const { resolve } = createRequire(process.argv[1]);
+    const koffi = createRequire(resolve('koffi'))('@koromix/koffi-linux-' + process.arch);
     const { view } = koffi;
     koffi.view = (address, length) => view(length === 104 ? address + 8 : address, length);`,
     /waits in libuv and not in the ring, .*: libuv cannot be called: its loop has another form/,
@@ -108,7 +110,8 @@ t.test('OpenSSL does not tell where a connection is', { skip: typeof ring === 's
   writeFileSync(
     module,
     `import { createRequire } from 'node:module';
-    const koffi = createRequire(process.argv[1])('koffi');
+    const { resolve } = createRequire(process.argv[1]);
+    const koffi = createRequire(resolve('koffi'))('@koromix/koffi-linux-' + process.arch);
     const { load } = koffi;
     let asked = 0;
     koffi.load = (name) => {
