@@ -41,12 +41,12 @@ export const isRunning = ({ master, began }: ServiceRecord): boolean => beginnin
 
 const NAME = 'service.json';
 
-/** Writes it. Throws node:fs's errors. */
+/** Writes the record of a server. Throws node:fs's errors. */
 export function writeRecord(folder: string, record: ServiceRecord): void {
   replaceStateFile(`${folder}/${NAME}`, Buffer.from(`${JSON.stringify(record, undefined, 1)}\n`, 'latin1'));
 }
 
-/** Reads it; undefined when there is none. */
+/** Reads the record of a server; undefined when there is none. */
 export function readRecord(folder: string): ServiceRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(fsPath(`${folder}/${NAME}`), 'latin1')) as ServiceRecord;

@@ -82,7 +82,7 @@ function showFleet(master: number, json: boolean): undefined {
   );
 }
 
-/** Shows it again and again, until the command is ended or nobody looks any more. */
+/** Shows the status again and again, until the command is ended or nobody looks any more. */
 function watch(show: Show, first: Counted | undefined): Promise<number> {
   let before = first;
   return new Promise((done) => {

@@ -7,7 +7,7 @@ import { runDnsHook } from './dns-hook.js';
 
 /** The answer to a challenge, where the CA looks for it. */
 export interface PlacedAnswer {
-  /** Puts it back if it was lost, as with a zone that came to harm. Resolves to whether it was. */
+  /** Puts the answer back if it was lost, as with a zone that came to harm. Resolves to whether it was. */
   restore(): Promise<boolean>;
   takeAway(): Promise<void>;
 }

@@ -54,7 +54,7 @@ export interface AcmeIssuer {
 export interface Order {
   /** Names the certificate in files and in log lines. */
   readonly id: string;
-  /** Names it in the zone, which is one for all issuers. */
+  /** Names the order in the zone, which is one for all issuers. */
   readonly zoneId: string;
   readonly issuer: Issuer;
   readonly identifiers: readonly Identifier[];

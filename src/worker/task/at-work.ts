@@ -3,9 +3,9 @@ import { lineOf } from '../../shared/text/error-text.js';
 
 /** Something that code runs on behalf of. */
 export interface Work {
-  /** Ends it after an exception that nobody caught; `reason` is for the log. */
+  /** Ends the work after an exception that nobody caught; `reason` is for the log. */
   giveUp(reason: string): void;
-  /** Ends it, however far it has come; the log says why already. */
+  /** Ends the work, however far it has come; the log says why already. */
   breakOff(): void;
 }
 

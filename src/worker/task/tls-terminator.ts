@@ -17,7 +17,7 @@ export interface TlsTerminator<S> {
 
 /** A handshake under way. */
 export interface Handshaking {
-  /** Gives it up, and closes the connection; nobody is called back. */
+  /** Gives the handshake up, and closes the connection; nobody is called back. */
   close(): void;
 }
 

@@ -64,7 +64,7 @@ export class DeadlineQueue {
     return queued.place !== -1 && this.#dues[queued.place] !== Number.POSITIVE_INFINITY;
   }
 
-  /** Takes it out. */
+  /** Takes a deadline out. */
   remove(queued: Queued): void {
     const { place } = queued;
     if (place === -1) {
@@ -106,7 +106,7 @@ export class DeadlineQueue {
     this.#up(queued, place, look, due);
   }
 
-  /** Puts it at this place or, as far as these are looked at later, at one of those above. */
+  /** Puts a deadline at this place or, as far as these are looked at later, at one of those above. */
   #up(queued: Queued, from: number, look: number, due: number): void {
     let place = from;
     while (place > 0) {
@@ -120,7 +120,7 @@ export class DeadlineQueue {
     this.#put(queued, place, look, due);
   }
 
-  /** Puts it at this place or, as far as these are looked at sooner, at one of those below. */
+  /** Puts a deadline at this place or, as far as these are looked at sooner, at one of those below. */
   #down(queued: Queued, from: number, look: number, due: number): void {
     const { length } = this.#queued;
     let place = from;

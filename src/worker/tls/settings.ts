@@ -53,7 +53,7 @@ export const AUTOMATIC_KEY = '$acme_certificate_key';
 
 /** A certificate's or key's name with variables. */
 export interface NameWithVariables {
-  /** Compiles it for a server that has it. Throws a ConfigError. */
+  /** Compiles the name for a server that has it. Throws a ConfigError. */
   readonly compile?: (ctx: LinkContext<ClientTask>, place: MergeContext) => void;
   readonly eval: (task: ClientTask) => string;
 }

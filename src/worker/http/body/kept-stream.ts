@@ -123,7 +123,7 @@ export class KeptStream implements Transform {
     return room.length - state[0]!;
   }
 
-  /** Makes it as new, while it waits for another body. */
+  /** Makes the stream as new, while it waits for another body. */
   rest(): void {
     this.stream._handle.reset();
   }

@@ -6,7 +6,7 @@ import { type Ending, KeptStream, type SyncStream, type Transform, take, written
 /** A dictionary, which clients must have, too. */
 export interface ZstdDictionary {
   readonly bytes: Buffer;
-  /** Tells it from others. */
+  /** Tells a dictionary from others. */
   readonly digest: string;
 }
 

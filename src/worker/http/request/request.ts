@@ -166,7 +166,7 @@ export class Request implements ClientTask {
   watcher: ClientWatcher | null = null;
 
   // --- what is told of it
-  /** Counts it as being processed. */
+  /** Counts the request as being processed. */
   zone: Meter | null = null;
   /** On a main request that is traced: what is told of it and of its subrequests. */
   spans: RequestTrace | null = null;

@@ -3,7 +3,7 @@ import { digestText } from './seal.js';
 
 /** What is kept of a user who has logged in. Times are milliseconds of the wall clock. */
 export interface LoginData {
-  /** Names it in this server; nobody can guess it. */
+  /** Names the session in this server; nobody can guess it. */
   readonly id: string;
   readonly sub: string;
   /** The provider's name for its own session; empty where it says none. */

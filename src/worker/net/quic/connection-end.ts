@@ -83,7 +83,7 @@ export class ConnectionEnd {
     this.#farewell?.answer(this.#connection);
   }
 
-  /** Tells those above. */
+  /** Tells the streams and the protocol above. */
   #tell(why: QuicEnd): void {
     if (this.begun) {
       return;

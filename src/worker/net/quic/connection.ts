@@ -198,7 +198,7 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     this.mtu.begin(this.handshake.peer!.maxPayload);
   }
 
-  /** Has it flushed before the tick is over. */
+  /** Has the connection flushed before the tick is over. */
   touch(): void {
     if (!this.isDirty && !this.end.complete) {
       this.isDirty = true;
@@ -342,7 +342,7 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     this.setDeadline(due);
   }
 
-  /** Has it expire then. */
+  /** Has the connection expire at this moment. */
   setDeadline(due: number): void {
     if (due !== this.deadline) {
       this.deadline = due;

@@ -21,7 +21,7 @@ export class Farewell {
     this.#datagram = Buffer.from(output.bytes.subarray(0, at));
   }
 
-  /** Sends it, unless that was done often enough. */
+  /** Sends the datagram, unless that was done often enough. */
   answer(c: ServerConnection): void {
     const { length } = this.#datagram;
     if (length === 0 || ++this.#asked < this.#answerAfter) {
