@@ -210,8 +210,30 @@ async function breaks(t: Test, connect: Connect): Promise<void> {
   }
 }
 
+/** What backends do in place of a handshake. */
+const STRANGERS: Readonly<Record<string, (raw: Socket) => void>> = {
+  'speak something else': (raw) => void raw.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  'go at once': (raw) => void raw.end(),
+  'reset at once': (raw) => void raw.resetAndDestroy(),
+  'go after the hello': (raw) => void raw.once('data', () => raw.end()),
+  'reset after the hello': (raw) => void raw.once('data', () => raw.resetAndDestroy()),
+};
+
+async function refuses(t: Test, connect: Connect): Promise<void> {
+  for (const [what, act] of Object.entries(STRANGERS)) {
+    const { port } = await startTcpBackend(t, (raw) => {
+      raw.on('error', () => {});
+      act(raw);
+    });
+    const talk = new Talk(connect, port, options(), [Buffer.from('said')]);
+    await talk.over;
+    t.match(talk.told.join(' '), /^(connected )?failed$/, what);
+  }
+}
+
 const SAID = 'what is said comes back, however it is cut';
 const RESUMED = 'a session is gone on with';
+const REFUSED = 'backends that do not shake hands';
 const BROKEN = 'a backend that breaks off, or whose records are changed: nothing but what it said arrives';
 
 t.test(`${SAID}, and though the ring sends in parts`, needed, async (t) => {
@@ -220,11 +242,13 @@ t.test(`${SAID}, and though the ring sends in parts`, needed, async (t) => {
   await says(t, byRecords(engine));
 });
 t.test(RESUMED, needed, async (t) => resumes(t, byRecords(ring as UringEngine)));
+t.test(REFUSED, needed, async (t) => refuses(t, byRecords(ring as UringEngine)));
 t.test(BROKEN, needed, async (t) => breaks(t, byRecords(ring as UringEngine)));
 
 t.test("Node's cipher on libuv's handle", async (t) => {
   t.test(SAID, async (t) => says(t, byCipher));
   t.test(RESUMED, async (t) => resumes(t, byCipher));
+  t.test(REFUSED, async (t) => refuses(t, byCipher));
   t.test(BROKEN, async (t) => breaks(t, byCipher));
 });
 
