@@ -130,19 +130,13 @@ const all: readonly Axis[] = [
     applies: (one) => mayBeEarly(one) && !uses(one, /^early$/),
     compares: notEarly,
   },
+  // nginx takes no early data of QUIC with most libraries of TLS.
   {
     name: 'http3-early',
     left: HTTP3_URING,
     right: HTTP3_EARLY,
     applies: (one) => simple(one) && mayBeEarly(one) && !uses(one, /^early$/),
     compares: notEarly,
-  },
-  {
-    name: 'nginx-http3-early',
-    left: HTTP3_EARLY,
-    right: { ...HTTP3_EARLY, site: 'nginx' },
-    applies: (one) => simple(one) && mayBeEarly(one) && isCommon(one),
-    compares: always,
   },
   {
     name: 'nginx-early',

@@ -77,7 +77,13 @@ export class Http2Backend {
   }
 
   #reply(id: number): void {
-    const { fields, data } = this.#streams.get(id)!;
+    const stream = this.#streams.get(id);
+    if (stream === undefined) {
+      // nginx was seen to send the end of a body on another stream than its request.
+      this.#connection.socket.destroy();
+      return;
+    }
+    const { fields, data } = stream;
     this.#streams.delete(id);
     const value = (wanted: string): string => fields.find(([name]) => name === wanted)?.[1] ?? '';
     const pseudo = fields.filter(([name]) => name.startsWith(':')).sort();

@@ -38,11 +38,12 @@ export async function overHttp3(
   const from = client.socket.address().port;
   const over = overOf(from);
   const responses: Received[] = [];
+  const pauses: ReturnType<typeof setTimeout>[] = [];
   try {
     sendStream(client, 2, Buffer.concat([Buffer.from([CONTROL]), http3Frame(SETTINGS)]), false);
     if (early && leave === undefined && cancel === undefined) {
       sendStream(client, 0, requestBytes(requests[0]!, host), true);
-      if (!(await within(client, AGAIN, () => client.confirmed))) {
+      if (!(await within(client, AGAIN << HANDSHAKES, () => client.confirmed))) {
         throw new Error('no handshake with early data came to its end');
       }
       if (!client.early) {
@@ -54,7 +55,7 @@ export async function overHttp3(
       const bytes = requestBytes(request, host);
       const last = i === requests.length - 1;
       if (slow) {
-        setTimeout(() => client.send(APPLICATION, frame(TAKES_MORE, id, 1 << 22)), PAUSE).unref();
+        pauses.push(setTimeout(() => client.send(APPLICATION, frame(TAKES_MORE, id, 1 << 22)), PAUSE));
       }
       if (leave?.of === 'sent') {
         await left(client, id, bytes.subarray(0, leave.after), leave.how, (done) => over(i + 1, done));
@@ -75,6 +76,7 @@ export async function overHttp3(
     await watch?.settled(from, responses.length);
     return { from, responses, end: 'done', ...(early ? { early: client.early } : {}) };
   } finally {
+    pauses.forEach(clearTimeout);
     await client.leave(frame(CLOSE, NO_ERROR, 0));
   }
 }

@@ -20,6 +20,11 @@ const names = (page: string, name: string): boolean => page.includes(`\`${name}\
 
 export const configRules: readonly ConfigRule[] = [
   {
+    name: 'a module of JavaScript that is no file .js',
+    why: 'sluice takes packages and files of other endings for modules, and looks at their names',
+    when: ({ ours, theirs }) => theirs.startsWith('cannot extract export name from file path') && !ours.startsWith('cannot extract'),
+  },
+  {
     name: 'a directive that is not there',
     told: '## What is not there',
     when: ({ ours }, page) => {

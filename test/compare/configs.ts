@@ -171,7 +171,7 @@ class Reader {
     const args = ['-t', '-p', `${this.#dir}/`, '-c', path, '-e', 'stderr', '-g', `pid ${NO_PID};`];
     return new Promise((done) => {
       execFile(this.#nginx, args, { encoding: 'latin1' }, (_error, _stdout, stderr) => {
-        const message = /^(?:\w+: |\S+ \S+ )\[emerg\] (?:\d+#\d+: )?(.*)$/m.exec(stderr)?.[1];
+        const message = /^(?:\w+: |\S+ \S+ )\[(?:emerg|crit)\] (?:\d+#\d+: )?(.*)$/m.exec(stderr)?.[1];
         const end = message?.includes(NO_PID) || (message === undefined && /syntax is ok/.test(stderr));
         done(end ? '' : (message ?? `no message: ${stderr}`));
       });

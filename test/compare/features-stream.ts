@@ -4,7 +4,7 @@ import { tlsOf } from './features-tls.js';
 /** Names that variables of `stream` can have in their place. */
 const NAMES = ['localhost', 'localhost', 'a.example.com', 'example.org', '$ssl_preread_server_name'];
 
-const ANSWER = 'HTTP/1.1 200 OK\\r\\nContent-Length: 3\\r\\nX-By: $protocol $server_addr $bytes_sent\\r\\n\\r\\nok\\n';
+const ANSWER = 'HTTP/1.1 200 OK\\r\\nContent-Length: 3\\r\\nX-By: $protocol $server_addr\\r\\n\\r\\nok\\n';
 
 /** What a server of `stream` does with its clients. */
 export const streamHandlers: readonly Feature[] = [

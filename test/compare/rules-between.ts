@@ -1,4 +1,5 @@
 import { RESUMED } from './backend.js';
+import { isStream } from './case.js';
 import {
   answerLength,
   anyRequest,
@@ -32,6 +33,21 @@ const HTTP2 = ['http2', 'http3'];
 
 /** Why two runs of one server may differ. */
 export const between: readonly Rule[] = [
+  {
+    name: 'a session that is closed with bytes unread',
+    why: 'the reset of a connection of which not all was read may overtake what was sent',
+    when: ({ case: one }) => uses(one, /"stream-return"/),
+    what: /^end$|^responses$|^response /,
+  },
+  {
+    name: 'a backend that ends the session before the next request',
+    why: 'what a client sends to a backend that has closed the connection may come in time to be seen by it, or not',
+    when: ({ case: one }) =>
+      isStream(one) &&
+      one.client.requests.length > 1 &&
+      (one.answer.framing !== 'length' || one.answer.leave !== undefined || one.answer.raw !== undefined),
+    what: /^end$|^responses$|^response [2-9]|^requests? |^session \d+: (upstream_)?bytes_|^lines of|^log [2-9]/,
+  },
   {
     name: 'whether a session of TLS was there before',
     why: 'the first connection to a backend makes the session by which later ones begin',
@@ -113,7 +129,7 @@ export const between: readonly Rule[] = [
   {
     name: 'what a reset overtakes',
     why: 'a stream of QUIC that is reset drops what of it has not arrived yet',
-    axes: ['http3', 'nginx-http3'],
+    axes: ['http3', 'http3-engine', 'http3-early', 'nginx-http3'],
     when: ({ left, right }) => [left, right].some((seen) => some(seen, /^response \d+: complete$/, 'false')),
     what: /^end$|^responses?/,
   },
@@ -177,6 +193,14 @@ export const between: readonly Rule[] = [
     why: 'it is made when the end of the body is known, and how much was sent by then is a matter of pieces',
     when: ({ case: one }) => uses(one, /add_trailer/),
     what: /: trailers$|\$sent_trailer_x_trailer$|bytes_sent$/,
+  },
+  {
+    name: 'a HEAD that fills a cache',
+    why: 'with buffers the response is read on for the cache, and breaks off then; without, it is over with its head',
+    axes: ['buffering'],
+    when: ({ case: one }) =>
+      uses(one, /_cache /) && ['short', 'bad-chunk'].includes(one.answer.framing) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /\$request_completion$|^error log$/,
   },
   {
     name: 'gzip of pieces',

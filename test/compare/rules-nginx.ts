@@ -13,15 +13,20 @@ import {
   within,
 } from './rule.js';
 
-const nginx = ['nginx', 'nginx-http2', 'nginx-http3'];
-const multiplexed = ['nginx-http2', 'nginx-http3'];
+const http1 = ['nginx', 'nginx-early'];
+const http3 = ['nginx-http3'];
+const multiplexed = ['nginx-http2', ...http3];
+const nginx = [...http1, ...multiplexed];
+
+/** An error log without what it says of sizes that are none. */
+const withoutSizes = (text: string): string => text.replace(/^\[error\] invalid size .*\n?/gm, '').trim();
 
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
   {
     name: 'datagrams that nginx cuts',
     told: 'nginx cuts those that are longer than `proxy_buffer_size`',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one }, { left, right }) => one.client.through === 'udp' && (Number(right) < Number(left) || left.startsWith(right)),
     what: /^session \d+: (upstream_)?bytes_|^response \d+: body$|to the backend$/,
   },
@@ -35,31 +40,48 @@ export const beside: readonly Rule[] = [
   {
     name: 'a malformed body that is read before the response',
     why: 'nginx reads what is there of a body that nobody wants before it answers, and answers a malformed one with 400',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one, left, right }) => badBody(one) && some(right, /: status$/, '400') && !some(left, /: status$/, '400'),
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
     name: 'frames of HTTP/3',
     why: 'nginx counts them with bodies, and those of requests otherwise',
-    axes: ['nginx-http3'],
+    axes: http3,
     when: (_compared, difference) => within(64, difference),
     what: /\$(request_length|body_bytes_sent)$/,
   },
   {
     name: 'the small letters of QPACK',
     why: 'nginx writes the entry "vary: accept-encoding" of the table that both sides have',
-    axes: ['nginx-http3'],
+    axes: http3,
     when: (_compared, { left, right }) => left.toLowerCase() === right,
     what: /: header vary$/,
   },
   {
     name: 'the length of a request before another one',
     why: 'nginx takes the bytes of the next request off a length in which they were not, where it drops the body between them',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one }, { left, right }) =>
       one.client.pipelined === true && anyRequest(one, ({ body }) => body !== undefined) && Number(right) < Number(left),
     what: /\$request_length$/,
+  },
+  {
+    name: 'a charset without a value',
+    told: 'without a value leaves the response as it is',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /charset \$arg_x/) &&
+      anyRequest(one, ({ target }) => !target.includes('x=')) &&
+      right.get('responses') !== left.get('responses'),
+    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_)|^error log$|^log [2-9]|^requests? /,
+  },
+  {
+    name: 'an invalid limit_rate of what is not sent',
+    why: 'nginx looks at limit_rate when it sends a head, too',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /limit_rate \$/) && withoutSizes(left) === withoutSizes(right),
+    what: /^error log$/,
   },
   {
     name: 'what JavaScript still waited for',
@@ -71,21 +93,21 @@ export const beside: readonly Rule[] = [
   {
     name: 'the body of a HEAD by JavaScript',
     told: '`r.send()` sends no body in answer to HEAD',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
     what: /^end$|^responses?|bytes_sent$|^lines of|^log [2-9]|^error log$/,
   },
   {
     name: '$sent_http_connection of HTTP/3',
     why: 'there is no such field; nginx logs what HTTP/1 would have had',
-    axes: ['nginx-http3'],
+    axes: http3,
     when: () => true,
     what: /\$sent_http_connection$/,
   },
   {
     name: 'the line of a malformed request of HTTP/3',
     why: 'nginx logs the line that it made before it looked at the path',
-    axes: ['nginx-http3'],
+    axes: http3,
     when: ({ left, right }, { what }) => {
       const line = /^log \d+: /.exec(what)?.[0];
       return left.get(`${line}$status`) === '400' && right.get(`${line}$status`) === '400';
@@ -130,7 +152,7 @@ export const beside: readonly Rule[] = [
   {
     name: '$sent_http_connection of a kept connection',
     told: '**`$sent_http_connection`**',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ left, right }) => some([...left, ...right], /\$sent_http_connection$/, 'keep-alive'),
     what: /\$sent_http_connection$/,
   },
@@ -161,7 +183,7 @@ export const beside: readonly Rule[] = [
   {
     name: 'a body in chunks that nobody reads',
     told: '**`$content_length`** of a body in chunks',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one, left }) =>
       anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some(left, /\$content_length$/, '-'),
     what: /\$content_length$/,
@@ -210,7 +232,7 @@ export const beside: readonly Rule[] = [
   {
     name: '100 Continue without a body',
     told: '`100 Continue`** is not sent for a request without a body',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ case: one }) => anyRequest(one, ({ fields, body }) => body === undefined && fields.some(([name]) => name === 'Expect')),
     what: /: interim$|\$(body_)?bytes_sent$/,
   },
@@ -231,7 +253,7 @@ export const beside: readonly Rule[] = [
   {
     name: 'the length of a 204',
     told: '**`Content-Length` of a 204**',
-    axes: ['nginx'],
+    axes: http1,
     when: ({ left }) => [...left].some(([what, text]) => /\$status$|: status$/.test(what) && text === '204'),
     what: /content[-_]length$|\$bytes_sent$/,
   },

@@ -57,6 +57,8 @@ export class EarlySocket extends Duplex {
   /** What is to be sent, until the handshake is over. */
   #waiting: Buffer[] = [];
   #early: Buffer | undefined;
+  /** As many bytes as the server lets it send early. */
+  #most = 0;
   #ended = false;
   #freed = false;
   /** The server took what was sent early. */
@@ -73,8 +75,9 @@ export class EarlySocket extends Duplex {
     const wire = Buffer.from([protocol.length, ...Buffer.from(protocol)]);
     calls.setProtocols(this.#ssl, wire, wire.length);
     calls.control(this.#ssl, SERVER_NAME, 0, Buffer.from('localhost\0'));
-    if (session !== undefined && calls.mostEarly(session) > 0) {
-      calls.setSession(this.#ssl, session);
+    this.#most = session === undefined ? 0 : calls.mostEarly(session);
+    if (this.#most > 0) {
+      calls.setSession(this.#ssl, session!);
       this.#early = Buffer.alloc(0);
     }
     this.#socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
@@ -108,8 +111,9 @@ export class EarlySocket extends Duplex {
 
   override _write(bytes: Buffer, _encoding: string, done: () => void): void {
     if (this.#early !== undefined && this.#early.length === 0) {
-      this.#early = bytes;
-      calls!.writeEarly(this.#ssl, bytes, bytes.length, Buffer.alloc(8));
+      this.#early = bytes.subarray(0, this.#most);
+      this.#waiting.push(bytes.subarray(this.#most));
+      calls!.writeEarly(this.#ssl, this.#early, this.#early.length, Buffer.alloc(8));
       this.#flush();
       this.#shakeHands();
     } else if (this.secured) {
