@@ -152,6 +152,8 @@ export class Backend {
       }
       return;
     }
+    // A socket that flows would lose it.
+    socket.pause();
     socket.unshift(hello);
     const secure = new TLSSocket(socket, {
       isServer: true,

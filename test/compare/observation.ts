@@ -131,6 +131,8 @@ const errorText = (errors: readonly ErrorLine[]): string[] =>
         `[${level}] ${text
           .replace(/, client: .*$/, '')
           .replace(/ while .*$/, '')
+          // The words of one library of TLS, and of a newer one.
+          .replace('sslv3 alert', 'ssl/tls alert')
           .replace(/excess: [\d.]+/, 'excess: N')
           .replace(/too large (?:chunked )?body: [\d+]+/, 'too large body: N')}`,
     )

@@ -22,6 +22,9 @@ import {
 /** Bytes of frames around the sections and bodies of HTTP/3. */
 const HTTP3_FRAMES = 16;
 
+/** Bytes by which two handshakes differ. */
+const SIGNATURES = 8;
+
 /** An error log without what it says of malformed chunks. */
 const withoutChunk = (text: string): string =>
   text
@@ -40,13 +43,26 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses$|^response /,
   },
   {
+    name: 'the length of a signature',
+    why: 'signatures of ECDSA are of several lengths, and a session that passes TLS on counts the handshake',
+    when: ({ case: one }, difference) => one.client.through === 'tls' && within(SIGNATURES, difference),
+    what: /^session \d+: (upstream_)?bytes_/,
+  },
+  {
+    name: 'a malformed body beside a backend whose handshake fails',
+    why: 'the response is that to what was seen first',
+    when: ({ case: one, left, right }) =>
+      badBody(one) && [left, right].some((seen) => seen.get('error log')?.includes('SSL_do_handshake') === true),
+    what: /^response \d+: (status|header|body)|^end$|^log |^error log$|^requests? |^lines of/,
+  },
+  {
     name: 'a backend that ends the session before the next request',
     why: 'what a client sends to a backend that has closed the connection may come in time to be seen by it, or not',
     when: ({ case: one }) =>
       isStream(one) &&
       one.client.requests.length > 1 &&
       (one.answer.framing !== 'length' || one.answer.leave !== undefined || one.answer.raw !== undefined),
-    what: /^end$|^responses$|^response [2-9]|^requests? |^session \d+: (upstream_)?bytes_|^lines of|^log [2-9]/,
+    what: /^end$|^responses?|^requests? |^session \d+: (upstream_)?bytes_|^lines of|^log [2-9]/,
   },
   {
     name: 'whether a session of TLS was there before',

@@ -67,6 +67,13 @@ export const beside: readonly Rule[] = [
     what: /\$request_length$/,
   },
   {
+    name: 'a certificate for a backend that cannot be loaded',
+    told: 'before it connects. nginx connects first',
+    axes: nginx,
+    when: ({ left, right }) => [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true),
+    what: /\$upstream_|^error log$|: upstream_|^requests? /,
+  },
+  {
     name: 'a charset without a value',
     told: 'without a value leaves the response as it is',
     axes: nginx,

@@ -1,5 +1,6 @@
 import { CRIT, INFO } from '../../shared/log/level.js';
 import { errnoText } from '../../shared/system/errno.js';
+import { opensslText } from '../net/openssl/error-text.js';
 import type { TlsFailure } from '../task/tls-terminator.js';
 
 /**
@@ -20,9 +21,6 @@ export function handshakeFailure(error: NodeJS.ErrnoException & { readonly reaso
   if (CLOSED.has(code)) {
     return { level: INFO, message: error.errno === undefined ? CLOSED_BY_PEER : `${CLOSED_BY_PEER} (${errnoText(error.errno)})` };
   }
-  // Node: 80DC4BAD:error:0A00041A:SSL routines:ssl3_read_bytes:tlsv1 alert decode error:../deps/FILE.c:1601:SSL alert number 50
-  const parts = /(error:[0-9A-F]{8}):([^:]*):[^:]*:([^:]*):[^:]*:\d+:(.*)/.exec(error.message);
-  const extra = parts?.[4]?.trim();
-  const text = parts === null ? error.message.trim() : `${parts[1]}:${parts[2]}::${parts[3]}${extra ? `:${extra}` : ''}`;
+  const text = opensslText(error.message) ?? error.message.trim();
   return { level: ORDINARY.test(code) ? INFO : CRIT, message: `SSL_do_handshake() failed (SSL: ${text})` };
 }

@@ -1,5 +1,6 @@
 import { ALERT, CRIT, ERROR, type Level } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
+import { opensslText } from '../../net/openssl/error-text.js';
 import { UnknownPlace } from '../../net/openssl/records.js';
 import type { BackendUser } from './backend-user.js';
 
@@ -65,9 +66,7 @@ export function backendHandshakeFailure(error: Error): WireFailure {
   if (error instanceof UnknownPlace) {
     return { level: ERROR, message: `SSL_do_handshake() failed (SSL: ${error.message})` };
   }
-  const openssl = /error:([0-9A-F]{8}):([^:]*):[^:]*:([^:]*)/.exec(error.message);
-  if (openssl === null) {
-    return { level: ERROR, message: 'peer closed connection in SSL handshake' };
-  }
-  return { level: ERROR, message: `SSL_do_handshake() failed (SSL: error:${openssl[1]}:${openssl[2]}::${openssl[3]})` };
+  const text = opensslText(error.message);
+  const message = text === undefined ? 'peer closed connection in SSL handshake' : `SSL_do_handshake() failed (SSL: ${text})`;
+  return { level: ERROR, message };
 }
