@@ -144,7 +144,7 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ axis, case: one, left, right }, { left: more, right: less }) =>
       ['short', 'long', 'bad-chunk'].includes(one.answer.framing) &&
-      (multiplexed.includes(axis.name) || uses(one, /ssi on|add_(before|after)_body/)) &&
+      (multiplexed.includes(axis.name) || uses(one, /ssi on|add_(before|after)_body|sub_filter/)) &&
       (more.startsWith(less) || Number(less) < Number(more)) &&
       [left, right].some((seen) => some(seen, /: complete$/, 'false')),
     what: /: body$|\$(body_bytes_sent|bytes_sent)$/,

@@ -37,7 +37,7 @@ export function headers(...lines: readonly string[]): Buffer {
 /** A name as it is, capitals too. */
 const rawName = (text: string) => ({ ...qpackName(text), text, exact: undefined, line: null, value: undefined, secret: true });
 
-/** The frames of what the server has written. */
+/** The frames of what the server has written; the last one is left out where its fields have not come to their end. */
 export function framesOf(bytes: Buffer): SeenFrame[] {
   const reader = new Http3FrameReader();
   const frames: { type: number; fields: string[]; payload: Buffer }[] = [];
@@ -49,12 +49,14 @@ export function framesOf(bytes: Buffer): SeenFrame[] {
       frames.at(-1)!.payload = bytes.subarray(reader.start, reader.end);
     }
   }
-  for (const one of frames) {
+  const cut = frames.at(-1)?.type === FRAME.HEADERS && frames.at(-1)!.payload.length < reader.length;
+  const whole = cut ? frames.slice(0, -1) : frames;
+  for (const one of whole) {
     if (one.type === FRAME.HEADERS) {
       one.fields = fieldsOf(one.payload);
     }
   }
-  return frames;
+  return whole;
 }
 
 function fieldsOf(section: Buffer): string[] {
