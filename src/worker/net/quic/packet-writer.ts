@@ -1,5 +1,6 @@
 // Builds packets in the memory that datagrams leave from.
 import type { Region } from '../../../shared/net/uring/memory.js';
+import { copyBytes } from '../../bytes/copy-bytes.js';
 import { TAG } from '../openssl/packet-keys.js';
 import type { ServerConnection } from './connection.js';
 import { Control } from './control-queue.js';
@@ -52,8 +53,7 @@ export class PacketWriter {
     const { version } = c;
     if (space.index === APPLICATION) {
       bytes[at++] = 0x40 | (c.keys.present << 2) | (length - 1);
-      bytes.set(destination, at);
-      at += destination.length;
+      at = copyBytes(destination, 0, destination.length, bytes, at);
     } else {
       bytes[at] = 0xc0 | (version.bits[TYPE_OF_SPACE[space.index as 0 | 1]]! << 4) | (length - 1);
       bytes.writeUInt32BE(version.number, at + 1);

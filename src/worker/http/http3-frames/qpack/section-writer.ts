@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { copyBytes } from '../../../bytes/copy-bytes.js';
 import { putNumber, putText } from '../../fields/put-text.js';
 import { FRAME } from '../protocol.js';
 import { putVarint, varintLength } from '../varint.js';
@@ -10,6 +11,8 @@ const PREFIX = 2;
 const FRAME_HEAD = 9;
 /** The longest line that is kept to be sent again. */
 const LONGEST_KEPT = 512;
+/** Up to this size a loop compares faster than a call does. */
+const BY_HAND = 128;
 
 /** Writes field sections, each as a HEADERS frame. One at a time: its memory is used again for the next. */
 export class QpackSectionWriter {
@@ -32,7 +35,7 @@ export class QpackSectionWriter {
   field(code: QpackName, value: string): void {
     if (code.value === value && code.line !== null) {
       this.#room(code.line.length);
-      this.#at += code.line.copy(this.#bytes, this.#at);
+      this.#at = copyBytes(code.line, 0, code.line.length, this.#bytes, this.#at);
       return;
     }
     const index = code.exact?.get(value);
@@ -81,7 +84,20 @@ export class QpackSectionWriter {
 
   /** The frame is the last one once more, as heads of small answers often are. */
   #same(start: number): boolean {
-    const last = this.#last;
-    return last.length === this.#at - start && last.compare(this.#bytes, start, this.#at) === 0;
+    const [bytes, last] = [this.#bytes, this.#last];
+    const { length } = last;
+    if (length !== this.#at - start) {
+      return false;
+    }
+    if (length > BY_HAND) {
+      return last.compare(bytes, start, this.#at) === 0;
+    }
+    // Most heads differ in their date or length, near the end.
+    for (let i = length - 1; i >= 0; i--) {
+      if (last[i] !== bytes[start + i]) {
+        return false;
+      }
+    }
+    return true;
   }
 }
