@@ -2,7 +2,7 @@ import type { ServerConnection } from './connection.js';
 import { Control } from './control-queue.js';
 import { BASE } from './mtu.js';
 import type { RecoveryOwner } from './recovery.js';
-import { Probe, type SentPacket } from './sent-packets.js';
+import { Probe, type SentData, type SentPacket } from './sent-packets.js';
 import { APPLICATION, type Space } from './space.js';
 import { MAX_ACK_DELAY } from './transport-parameters.js';
 
@@ -65,14 +65,9 @@ export class PacketFates implements RecoveryOwner {
     if (packet.marked) {
       this.#marked++;
     }
-    const { buffer, more, control } = packet;
-    if (buffer !== undefined) {
-      dataArrived(buffer, packet.stream, packet.from, packet.to, packet.fin);
-    }
-    if (more !== undefined) {
-      for (const each of more) {
-        dataArrived(each.buffer, each.stream, each.from, each.to, each.fin);
-      }
+    const { data, parts, control } = packet;
+    for (let i = 0; i < parts; i++) {
+      dataArrived(data[i]!);
     }
     if (control !== undefined) {
       for (let i = 0; i < control.length; i += 2) {
@@ -95,14 +90,9 @@ export class PacketFates implements RecoveryOwner {
   }
 
   sendAgain(space: Space, packet: SentPacket): void {
-    const { buffer, more, control } = packet;
-    if (buffer !== undefined) {
-      dataLost(buffer, packet.stream, packet.from, packet.to, packet.fin);
-    }
-    if (more !== undefined) {
-      for (const each of more) {
-        dataLost(each.buffer, each.stream, each.from, each.to, each.fin);
-      }
+    const { data, parts, control } = packet;
+    for (let i = 0; i < parts; i++) {
+      dataLost(data[i]!);
     }
     if (control !== undefined) {
       for (let i = 0; i < control.length; i += 2) {
@@ -132,19 +122,17 @@ export class PacketFates implements RecoveryOwner {
   }
 }
 
-type Data = SentPacket['buffer'] & object;
-
-function dataArrived(buffer: Data, stream: SentPacket['stream'], from: number, to: number, fin: boolean): void {
+function dataArrived({ buffer, stream, from, to, fin }: SentData): void {
   if (stream === undefined) {
-    buffer.acked(from, to, false);
+    buffer!.acked(from, to, false);
   } else {
     stream.acked(from, to, fin);
   }
 }
 
-function dataLost(buffer: Data, stream: SentPacket['stream'], from: number, to: number, fin: boolean): void {
+function dataLost({ buffer, stream, from, to, fin }: SentData): void {
   if (stream === undefined) {
-    buffer.lost(from, to, false);
+    buffer!.lost(from, to, false);
   } else {
     stream.lost(from, to, fin);
   }

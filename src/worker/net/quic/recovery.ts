@@ -172,7 +172,7 @@ export class Recovery {
     for (let number = space.sent.start; number < space.sent.end && again < 2; number++) {
       const packet = space.sent.get(number);
       // Nobody waits for tickets, and some clients do not take them twice.
-      const tickets = packet?.buffer !== undefined && packet.stream === undefined && space.index === APPLICATION;
+      const tickets = packet !== undefined && packet.parts > 0 && packet.data[0]!.stream === undefined && space.index === APPLICATION;
       if (packet !== undefined && packet.probe === Probe.NONE && !tickets) {
         this.#owner.sendAgain(space, packet);
         packet.empty();

@@ -1,19 +1,20 @@
+import { copyBytes } from '../../bytes/copy-bytes.js';
 import { Ranges } from './ranges.js';
-
-/** Up to this size a loop copies faster than a call does. */
-const BY_HAND = 64;
 
 interface Piece {
   /** Where it begins in the stream. */
   readonly at: number;
   readonly bytes: Uint8Array;
+  /** The piece behind it. */
+  next: Piece | undefined;
 }
 
 /** What is to be sent in order, and once more where it was lost; pieces are kept until they were acknowledged, and never copied. */
 export class SendBuffer {
-  #pieces: Piece[] = [];
-  /** How many of the first pieces are not needed any more. */
-  #gone = 0;
+  #first: Piece | undefined = undefined;
+  #last: Piece | undefined = undefined;
+  /** The piece that bytes were copied of last for the first time: the next ones are there, or behind it. */
+  #recent: Piece | undefined = undefined;
   /** Everything that was written ends there. */
   end = 0;
   /** Sent so far, once. */
@@ -30,7 +31,13 @@ export class SendBuffer {
 
   write(bytes: Uint8Array): void {
     if (bytes.length > 0) {
-      this.#pieces.push({ at: this.end, bytes });
+      const piece: Piece = { at: this.end, bytes, next: undefined };
+      if (this.#last === undefined) {
+        this.#first = piece;
+      } else {
+        this.#last.next = piece;
+      }
+      this.#last = piece;
       this.end += bytes.length;
     }
   }
@@ -94,38 +101,25 @@ export class SendBuffer {
 
   /** Copies a range that was taken into memory that has room for it. */
   copy(from: number, to: number, into: Uint8Array, at: number): void {
-    const pieces = this.#pieces;
-    let i = this.#find(from);
+    if (from === to) {
+      return;
+    }
+    const recent = this.#recent;
+    let piece = recent !== undefined && recent.at <= from ? recent : this.#first!;
     while (from < to) {
-      const { at: start, bytes } = pieces[i++]!;
-      const first = from - start;
-      const size = Math.min(bytes.length - first, to - from);
-      if (size <= BY_HAND) {
-        for (let i = 0; i < size; i++) {
-          into[at + i] = bytes[first + i]!;
-        }
-      } else {
-        into.set(size === bytes.length ? bytes : bytes.subarray(first, first + size), at);
+      const { bytes, next } = piece;
+      const first = from - piece.at;
+      if (first >= bytes.length) {
+        piece = next!;
+        continue;
       }
-      at += size;
+      const size = Math.min(bytes.length - first, to - from);
+      at = copyBytes(bytes, first, first + size, into, at);
       from += size;
     }
-  }
-
-  /** The piece that a place is in: one of the last mostly, for what is new, or else by bisection. */
-  #find(place: number): number {
-    const pieces = this.#pieces;
-    let low = this.#gone;
-    let high = pieces.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (pieces[middle]!.at <= place) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
+    if (recent === undefined || piece.at > recent.at) {
+      this.#recent = piece;
     }
-    return low;
   }
 
   /** The peer has a range. Returns whether that makes less to keep. */
@@ -155,16 +149,19 @@ export class SendBuffer {
 
   /** Lets go of pieces that were acknowledged. */
   #drop(): void {
-    const pieces = this.#pieces;
-    while (this.#gone < pieces.length && pieces[this.#gone]!.at + pieces[this.#gone]!.bytes.length <= this.front) {
-      pieces[this.#gone++] = NONE;
+    let first = this.#first;
+    while (first !== undefined && first.at + first.bytes.length <= this.front) {
+      const { next } = first;
+      if (this.#recent === first) {
+        this.#recent = next;
+      }
+      // What is old already would keep what follows it.
+      first.next = undefined;
+      first = next;
     }
-    if (this.#gone === pieces.length) {
-      pieces.length = 0;
-      this.#gone = 0;
-    } else if (this.#gone > 64 && this.#gone * 2 > pieces.length) {
-      pieces.splice(0, this.#gone);
-      this.#gone = 0;
+    this.#first = first;
+    if (first === undefined) {
+      this.#last = undefined;
     }
   }
 
@@ -189,8 +186,7 @@ export class SendBuffer {
 
   /** Forgets everything: nobody wants it. */
   clear(): void {
-    this.#pieces = [];
-    this.#gone = 0;
+    this.#first = this.#last = this.#recent = undefined;
     this.#lost = undefined;
     this.#acked = undefined;
     this.#finLost = false;
@@ -198,5 +194,3 @@ export class SendBuffer {
     this.next = this.end;
   }
 }
-
-const NONE: Piece = { at: 0, bytes: new Uint8Array(0) };

@@ -2,13 +2,22 @@ import type { SendBuffer } from './send-buffer.js';
 import type { Stream } from './stream.js';
 
 /** A part of a stream, or of CRYPTO data, that a packet carries. */
-export interface SentData {
-  buffer: SendBuffer;
+export class SentData {
+  /** Undefined once the record holds nothing. */
+  buffer: SendBuffer | undefined = undefined;
   /** Undefined for CRYPTO data. */
-  stream: Stream | undefined;
-  from: number;
-  to: number;
-  fin: boolean;
+  stream: Stream | undefined = undefined;
+  from = 0;
+  to = 0;
+  fin = false;
+
+  set(buffer: SendBuffer, stream: Stream | undefined, from: number, to: number, fin: boolean): void {
+    this.buffer = buffer;
+    this.stream = stream;
+    this.from = from;
+    this.to = to;
+    this.fin = fin;
+  }
 }
 
 /** Packets whose loss says nothing of how much may be in flight: those longer than what is known to arrive, and those on other paths. */
@@ -26,13 +35,9 @@ export class SentPacket {
   marked = false;
   /** One of {@link Probe}. */
   probe: number = Probe.NONE;
-  /** The first part of data is in the record itself, since most packets have one. */
-  buffer: SendBuffer | undefined = undefined;
-  stream: Stream | undefined = undefined;
-  from = 0;
-  to = 0;
-  fin = false;
-  more: SentData[] | undefined = undefined;
+  /** The parts of data, of which there are so many; the others are used again. */
+  parts = 0;
+  readonly data: SentData[] = [];
   /** Kinds of control frames and their numbers, by turns. */
   control: number[] | undefined = undefined;
   /** The largest number that an ACK frame in it was about; -1 for none. */
@@ -41,16 +46,11 @@ export class SentPacket {
   /** Notes a part of data. */
   add(buffer: SendBuffer, stream: Stream | undefined, from: number, to: number, fin: boolean): void {
     this.eliciting = true;
-    if (this.buffer === undefined) {
-      this.buffer = buffer;
-      this.stream = stream;
-      this.from = from;
-      this.to = to;
-      this.fin = fin;
-    } else {
-      this.more ??= [];
-      this.more.push({ buffer, stream, from, to, fin });
+    const index = this.parts++;
+    if (index === this.data.length) {
+      this.data.push(new SentData());
     }
+    this.data[index]!.set(buffer, stream, from, to, fin);
   }
 
   /** Notes a control frame. */
@@ -62,14 +62,22 @@ export class SentPacket {
 
   /** Forgets what it carries: that is sent otherwise. */
   empty(): void {
-    this.buffer = undefined;
-    this.stream = undefined;
-    this.more = undefined;
+    const { data } = this;
+    for (let i = 0; i < this.parts; i++) {
+      data[i]!.buffer = undefined;
+      data[i]!.stream = undefined;
+    }
+    this.parts = 0;
+    if (data.length > MOST_KEPT) {
+      data.length = MOST_KEPT;
+    }
     this.control = undefined;
   }
 }
 
 const SPARE = 1024;
+/** As many parts of data stay with a record that is used again. */
+const MOST_KEPT = 32;
 const spare: SentPacket[] = [];
 
 /** A record that nobody uses. */
