@@ -141,14 +141,14 @@ class HqStream implements QuicStreamHandler {
     this.#connection = connection;
   }
 
-  received(bytes: Uint8Array, end: boolean): void {
-    this.#length += bytes.length;
+  received(bytes: Buffer, start: number, end: number, last: boolean): void {
+    this.#length += end - start;
     if (this.#text.length < 1000) {
-      this.#text += Buffer.from(bytes).toString('latin1');
+      this.#text += bytes.toString('latin1', start, end);
     }
     const stream = this.#stream!;
-    stream.consumed(bytes.length);
-    if (end && !stream.unidirectional) {
+    stream.consumed(end - start);
+    if (last && !stream.unidirectional) {
       const { seen } = this.#connection.owner;
       seen.requests.push(this.#text.slice(0, 100));
       seen.early += this.#connection.quic.tls.early ? 1 : 0;

@@ -109,7 +109,7 @@ export class MemoryStream implements QuicStream {
       this.sent += piece.length;
       const last = end && at === bytes.length;
       this.#inEnded ||= last;
-      this.handler.received(piece, last);
+      this.handler.received(piece, 0, piece.length, last);
     } while (at < bytes.length);
     this.#connection.handler.flush();
     this.#connection.later(() => this.#settle());

@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer';
 import { INFO } from '../../../shared/log/level.js';
 import type { QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
@@ -51,7 +52,7 @@ export abstract class RequestStream implements QuicStreamHandler, Expiring {
     this.#stream = stream;
   }
 
-  abstract received(bytes: Uint8Array, end: boolean): void;
+  abstract received(bytes: Buffer, start: number, end: number, last: boolean): void;
 
   /** What came may be looked at, now that something is known of the client. */
   abstract resume(): void;

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { INFO } from '../../../shared/log/level.js';
 import type { QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
 import { H3_ERROR, STREAM } from '../http3-frames/protocol.js';
@@ -36,21 +36,19 @@ export class ClientStream implements QuicStreamHandler {
     this.#quic = quic;
   }
 
-  received(bytes: Uint8Array, end: boolean): void {
+  received(bytes: Buffer, start: number, end: number, last: boolean): void {
     const c = this.#c;
-    const { length } = bytes;
-    const piece = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, length);
-    this.#quic.consumed(length);
-    c.arrived(length);
+    this.#quic.consumed(end - start);
+    c.arrived(end - start);
     if (c.hq) {
       c.fail(H3_ERROR.STREAM_CREATION_ERROR, 'uni stream in hq mode');
     }
     if (!c.open) {
       return;
     }
-    let at = 0;
+    let at = start;
     if (this.#reader === null) {
-      at = this.#type.read(piece, 0, length);
+      at = this.#type.read(bytes, at, end);
       if (at === -1) {
         return;
       }
@@ -60,14 +58,14 @@ export class ClientStream implements QuicStreamHandler {
     if (reader === null || !c.open) {
       return;
     }
-    if (at < length) {
-      if (!reader.read(piece, at, length)) {
+    if (at < end) {
+      if (!reader.read(bytes, at, end)) {
         c.fail(this.#error, reader.problem);
       } else if (this.#error === H3_ERROR.QPACK_ENCODER_STREAM_ERROR) {
         c.encoderSpoke();
       }
     }
-    if (end) {
+    if (last) {
       this.#ended();
     }
   }

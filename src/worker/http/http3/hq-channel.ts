@@ -26,25 +26,25 @@ export class HqChannel extends RequestStream {
   /** The client has ended its side. */
   #ended = false;
 
-  override received(bytes: Uint8Array, end: boolean): void {
-    this.quic.consumed(bytes.length);
-    this.c.arrived(bytes.length);
+  override received(bytes: Buffer, start: number, end: number, last: boolean): void {
+    this.quic.consumed(end - start);
+    this.c.arrived(end - start);
     if (this.over || !this.c.open) {
       return;
     }
-    const held = Buffer.concat([this.#held, bytes]);
-    this.#ended = end;
+    const held = Buffer.concat([this.#held, bytes.subarray(start, end)]);
+    this.#ended = last;
     if (this.c.holding && held.length <= this.c.fieldLimits.field) {
       this.#held = held;
       return;
     }
     // A line may end with the stream.
-    const whole = end && held.at(-1) !== 0x0a ? Buffer.concat([held, Buffer.from('\n')]) : held;
+    const whole = last && held.at(-1) !== 0x0a ? Buffer.concat([held, Buffer.from('\n')]) : held;
     const code = line.scan(whole, 0, whole.length);
-    if (code === REQUEST_LINE_AGAIN && !end && held.length <= this.c.fieldLimits.field) {
+    if (code === REQUEST_LINE_AGAIN && !last && held.length <= this.c.fieldLimits.field) {
       this.#held = held;
     } else if (code === REQUEST_LINE_OK && line.version === HTTP_09 && line.schemaStart === -1) {
-      this.#run(whole, end);
+      this.#run(whole, last);
     } else {
       this.c.note(ERROR, 'client sent invalid request of HTTP/0.9');
       this.fail(H3_ERROR.GENERAL_PROTOCOL_ERROR);
@@ -76,7 +76,7 @@ export class HqChannel extends RequestStream {
 
   override resume(): void {
     if (this.#held.length > 0) {
-      this.received(NOTHING, this.#ended);
+      this.received(NOTHING, 0, 0, this.#ended);
     }
   }
 

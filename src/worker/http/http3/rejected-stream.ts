@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer';
 import type { QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
 import type { Http3Connection } from './connection.js';
@@ -12,8 +13,8 @@ export class RejectedStream implements QuicStreamHandler {
     this.#quic = quic;
   }
 
-  received(bytes: Uint8Array): void {
-    this.#quic.consumed(bytes.length);
+  received(_bytes: Buffer, start: number, end: number): void {
+    this.#quic.consumed(end - start);
     this.#quic.stopReceiving(H3_ERROR.REQUEST_REJECTED);
     this.#quic.reset(H3_ERROR.REQUEST_REJECTED);
     if (!this.#c.flood.refuse()) {

@@ -23,7 +23,8 @@ const NOTHING = Buffer.alloc(0);
  * ngx_http_v3_process_request, ngx_http_v3_request_body_filter.
  */
 export class RequestChannel extends RequestStream {
-  readonly #frames = new Http3FrameReader();
+  /** What reads anything but a head that came whole. */
+  #frames: Http3FrameReader | undefined = undefined;
   #expect: number = Expect.HEAD;
   /** The section that comes in several pieces, or that waits for the client's encoder. */
   #block: Buffer | null = null;
@@ -34,66 +35,93 @@ export class RequestChannel extends RequestStream {
   /** What came behind a section that waits; null for nothing. */
   #behind: Gathered | null = null;
   #ended = false;
-  /** The end of the piece that is read. */
+  /** The end of the piece that is read, and how far that was. */
   #pieceEnd = 0;
+  #readTo = 0;
 
   // ---------------------------------------------------------------- what comes in
 
-  received(bytes: Uint8Array, end: boolean): void {
-    const piece = asBuffer(bytes);
+  received(bytes: Buffer, start: number, end: number, last: boolean): void {
     if (this.over) {
-      this.quic.consumed(piece.length);
+      this.quic.consumed(end - start);
       return;
     }
-    this.c.arrived(piece.length);
-    this.#ended = end;
+    this.c.arrived(end - start);
+    this.#ended = last;
     if (this.#blocked || this.c.holding) {
-      this.#keep(piece, 0);
+      this.#keep(bytes, start, end);
     } else {
-      this.#read(piece);
+      this.#read(bytes, start, end);
     }
   }
 
-  #keep(bytes: Buffer, from: number): void {
-    if (from < bytes.length) {
+  #keep(bytes: Buffer, from: number, to: number): void {
+    if (from < to) {
       this.#behind ??= new Gathered();
-      this.#behind.add(bytes, from, bytes.length);
+      this.#behind.add(bytes, from, to);
     }
   }
 
-  #read(bytes: Buffer): void {
+  #read(bytes: Buffer, start: number, end: number): void {
     const { c } = this;
-    const frames = this.#frames;
-    this.#pieceEnd = bytes.length;
-    let at = 0;
-    while (at < bytes.length && !this.over && c.open) {
-      const came = frames.read(bytes, at, bytes.length);
+    this.#pieceEnd = end;
+    let at = this.#frames === undefined && this.#expect === Expect.HEAD ? this.#wholeHead(bytes, start, end) : start;
+    if (at === end && !this.#blocked) {
+      this.#endRead();
+      return;
+    }
+    const frames = (this.#frames ??= new Http3FrameReader());
+    while (at < end && !this.#blocked && !this.over && c.open) {
+      const came = frames.read(bytes, at, end);
       const before = at;
-      at = frames.next;
+      at = this.#readTo = frames.next;
       if (came === CAME.PAYLOAD && frames.type === FRAME.DATA) {
         // What its reader takes is given room for by itself.
-        this.#body(bytes);
+        this.#body(bytes, frames);
         continue;
       }
       this.quic.consumed(at - before);
       if (came === CAME.HEAD) {
-        this.#frameHead();
+        this.#frameHead(frames);
       } else if (came === CAME.PAYLOAD && frames.type === FRAME.HEADERS) {
-        this.#section(bytes);
-      }
-      if (this.#blocked) {
-        this.#keep(bytes, at);
-        return;
+        this.#section(bytes, frames);
       }
     }
-    if (this.#ended && !this.over && c.open) {
+    if (this.#blocked) {
+      this.#keep(bytes, at, end);
+    } else {
+      this.#endRead();
+    }
+  }
+
+  /** A piece was read. */
+  #endRead(): void {
+    if (this.#ended && !this.over && this.c.open) {
       this.#end();
     }
   }
 
+  /** Reads a head that a stream begins with, if all of it has come, as nearly all do. Returns the place behind it. */
+  #wholeHead(bytes: Buffer, start: number, end: number): number {
+    const long = (bytes[start + 1]! & 0xc0) === 0x40;
+    const at = start + (long ? 3 : 2);
+    if (at > end || bytes[start] !== FRAME.HEADERS || (!long && bytes[start + 1]! >= 0x40)) {
+      return start;
+    }
+    const length = long ? ((bytes[start + 1]! & 0x3f) << 8) | bytes[start + 2]! : bytes[start + 1]!;
+    const { c } = this;
+    if (length === 0 || at + length > end || length > c.fieldLimits.total + SECTION_EXTRA) {
+      return start;
+    }
+    this.quic.consumed(at + length - start);
+    this.#blockLength = length;
+    this.#readTo = at + length;
+    this.#decode(bytes, at, at + length);
+    return at + length;
+  }
+
   /** The type and the length of a frame are known. */
-  #frameHead(): void {
-    const { type, length } = this.#frames;
+  #frameHead({ type, length }: Http3FrameReader): void {
     const { c } = this;
     switch (type) {
       case FRAME.DATA:
@@ -135,8 +163,7 @@ export class RequestChannel extends RequestStream {
     }
   }
 
-  #body(bytes: Buffer): void {
-    const { start, end, left } = this.#frames;
+  #body(bytes: Buffer, { start, end, left }: Http3FrameReader): void {
     const { stream } = this;
     if (stream === null || stream.closed) {
       this.quic.consumed(end - start);
@@ -150,22 +177,20 @@ export class RequestChannel extends RequestStream {
   }
 
   /** A piece of a section came. */
-  #section(bytes: Buffer): void {
-    const { start, end, left } = this.#frames;
+  #section(bytes: Buffer, { start, end, left, length }: Http3FrameReader): void {
     if (left === 0 && this.#block === null) {
       // Most sections come whole, and are read where they are.
       this.#blockLength = end - start;
       this.#decode(bytes, start, end);
       return;
     }
-    this.#gather(bytes, start, end);
+    this.#gather(bytes, start, end, length);
     if (left === 0) {
       this.#decode(this.#block!, 0, this.#blockLength);
     }
   }
 
-  #gather(bytes: Buffer, start: number, end: number): void {
-    const { length } = this.#frames;
+  #gather(bytes: Buffer, start: number, end: number, length: number): void {
     const needed = this.#blockLength + end - start;
     let block = this.#block;
     if (block === null) {
@@ -214,7 +239,7 @@ export class RequestChannel extends RequestStream {
   #open(end: number): void {
     this.headCame();
     this.#expect = Expect.BODY;
-    openRequest(this.c, this, end, this.#blockLength, this.#ended && this.#behind === null && this.#frames.next === this.#pieceEnd);
+    openRequest(this.c, this, end, this.#blockLength, this.#ended && this.#behind === null && this.#readTo === this.#pieceEnd);
   }
 
   #tooLarge(problem: string): void {
@@ -250,7 +275,7 @@ export class RequestChannel extends RequestStream {
   /** The client sends no more on the stream. */
   #end(): void {
     const { c } = this;
-    if (this.#frames.within) {
+    if (this.#frames?.within) {
       c.fail(H3_ERROR.FRAME_ERROR, 'client ended a stream within a frame');
     } else if (this.#expect === Expect.HEAD) {
       c.note(INFO, 'client prematurely closed stream');
@@ -267,7 +292,7 @@ export class RequestChannel extends RequestStream {
     if (!this.#blocked || this.over || !this.c.open) {
       return;
     }
-    this.#pieceEnd = this.#frames.next;
+    this.#pieceEnd = this.#readTo;
     this.#decode(this.#block!, 0, this.#blockLength);
     if (this.#blocked) {
       return;
@@ -278,7 +303,8 @@ export class RequestChannel extends RequestStream {
   #readBehind(): void {
     const behind = this.#behind;
     this.#behind = null;
-    this.#read(behind === null ? NOTHING : behind.joined());
+    const bytes = behind === null ? NOTHING : behind.joined();
+    this.#read(bytes, 0, bytes.length);
   }
 
   override resume(): void {
@@ -295,6 +321,3 @@ export class RequestChannel extends RequestStream {
     }
   }
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -86,8 +86,11 @@ export interface QuicStream {
 
 /** Who handles a stream. What it throws ends the connection as an internal error. */
 export interface QuicStreamHandler {
-  /** The next bytes, in order; good until the return. `end`: the peer's end comes with them, perhaps behind no bytes. Once per byte. */
-  received(bytes: Uint8Array, end: boolean): void;
+  /**
+   * The next bytes, `start..end`, in order, each once; good until the return. `last`: the peer's end comes with them, perhaps behind no
+   * bytes.
+   */
+  received(bytes: Buffer, start: number, end: number, last: boolean): void;
   /** There is room again after `room` was zero or less. May be called when packets are built: more may be written then. */
   drained(): void;
   /** The peer has acknowledged everything that was written, and the end. */

@@ -142,13 +142,14 @@ export class QuicFrameReader {
     const id = cursor.int();
     const offset = (type & 4) !== 0 ? cursor.int() : 0;
     const length = (type & 2) !== 0 ? cursor.int() : cursor.left;
-    const bytes = this.#bytes(length, type);
+    const start = cursor.skip(length);
+    this.#whole(type);
     const stream = c.streams.find(id, true);
     if (stream === undefined) {
       return;
     }
     stream.check(offset + length, (type & 1) !== 0);
-    stream.came(offset, bytes);
+    stream.came(offset, cursor.bytes, start, start + length);
   }
 
   #frame(c: ServerConnection, type: number, space: Space, path: Path, used: string, now: number): void {

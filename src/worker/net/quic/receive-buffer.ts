@@ -8,11 +8,16 @@ const LEAST = 2048;
 /** What comes in any order, until it is given on in order. What is ahead lies in one piece of memory, as long as it reaches. */
 export class ReceiveBuffer {
   /** Given on so far. */
-  next = 0;
+  next: number;
   #ahead: Buffer | undefined = undefined;
   /** What of {@link #ahead}, which begins at {@link #base}, was written. */
   #base = 0;
   #ranges: Ranges | undefined = undefined;
+
+  /** `next`: how much was given on before. */
+  constructor(next = 0) {
+    this.next = next;
+  }
 
   /**
    * Takes the bytes at `at`; whoever calls has checked that they are within a window. Returns false when there are too many gaps. What is

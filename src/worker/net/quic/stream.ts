@@ -14,7 +14,10 @@ export class Stream implements QuicStream {
   /** Undefined before anything came on a stream that a later one has opened. */
   handler: QuicStreamHandler | undefined = undefined;
   readonly send: SendBuffer | undefined;
-  readonly receive: ReceiveBuffer | undefined;
+  /** What came ahead of what was missing; undefined as long as all came in order. */
+  #ahead: ReceiveBuffer | undefined = undefined;
+  /** How many bytes were given to the handler. */
+  #given = 0;
   /** How far the peer lets us send, and we let it. */
   sendLimit: number;
   receiveLimit: number;
@@ -54,8 +57,7 @@ export class Stream implements QuicStream {
     const own = (id & 1) === 1;
     const one = (id & 2) !== 0;
     this.send = one && !own ? undefined : new SendBuffer();
-    this.receive = one && own ? undefined : new ReceiveBuffer();
-    this.received = this.receive === undefined;
+    this.received = one && own;
   }
 
   get unidirectional(): boolean {
@@ -111,7 +113,7 @@ export class Stream implements QuicStream {
     }
     this.stopped = true;
     this.stopCode = code;
-    this.receive!.clear();
+    this.#ahead = undefined;
     this.#table.creditAll(this);
     if (this.size < 0) {
       this.control(Control.STOP_SENDING);
@@ -156,9 +158,8 @@ export class Stream implements QuicStream {
     }
   }
 
-  /** Bytes came at a place that was checked. */
-  came(at: number, bytes: Buffer): void {
-    const { receive } = this;
+  /** The bytes `start..end` came at a place that was checked. */
+  came(at: number, bytes: Buffer, start: number, end: number): void {
     if (this.stopped) {
       this.#table.creditAll(this);
       if (this.size >= 0) {
@@ -169,30 +170,37 @@ export class Stream implements QuicStream {
     if (this.received) {
       return;
     }
-    if (!receive!.put(at, bytes)) {
-      throw new TransportError(Code.INTERNAL, 'too many gaps in a stream');
-    }
-    let given = false;
-    while (!this.received && !this.stopped && !this.over) {
-      const ready = receive!.ready();
-      if (ready === undefined) {
-        break;
-      }
-      given = true;
-      this.#give(ready);
-    }
-    if (!given && !this.received && !this.stopped && !this.over && receive!.next === this.size) {
-      this.#give(NOTHING);
+    const last = at + end - start;
+    const given = this.#given;
+    if (last > given && (at > given || this.#ahead !== undefined)) {
+      this.#cameAhead(at, bytes.subarray(start, end));
+    } else if (last > given || given === this.size) {
+      this.#give(bytes, end - Math.max(0, last - given), end);
     }
   }
 
-  #give(bytes: Buffer): void {
-    const end = this.receive!.next === this.size;
-    if (end) {
+  #cameAhead(at: number, bytes: Buffer): void {
+    const ahead = (this.#ahead ??= new ReceiveBuffer(this.#given));
+    if (!ahead.put(at, bytes)) {
+      throw new TransportError(Code.INTERNAL, 'too many gaps in a stream');
+    }
+    while (!this.received && !this.stopped && !this.over) {
+      const ready = ahead.ready();
+      if (ready === undefined) {
+        return;
+      }
+      this.#give(ready, 0, ready.length);
+    }
+  }
+
+  #give(bytes: Buffer, start: number, end: number): void {
+    this.#given += end - start;
+    const last = this.#given === this.size;
+    if (last) {
       this.received = true;
     }
-    this.handler!.received(bytes, end);
-    if (end) {
+    this.handler!.received(bytes, start, end, last);
+    if (last) {
       this.#endReceiving();
     }
   }
@@ -208,7 +216,7 @@ export class Stream implements QuicStream {
     if (this.received) {
       return;
     }
-    this.receive!.clear();
+    this.#ahead = undefined;
     this.received = true;
     this.#table.creditAll(this);
     if (!this.stopped) {
@@ -258,5 +266,3 @@ export class Stream implements QuicStream {
     return this.received && (this.send === undefined || this.resetAcked || (this.resetCode < 0 && this.send.settled));
   }
 }
-
-const NOTHING = Buffer.alloc(0);
