@@ -27,7 +27,7 @@ const rows = {
     ['small', 'jwt', 'template', 'json'].map((script) => [
       `js-${script}`,
       {
-        http: 'js_import bench from handlers.cjs;',
+        http: 'js_import bench from handlers.js;',
         conf: `location / { js_content bench.${script}; }`,
         path: '/',
         ...(script === 'jwt' ? { headers: `Authorization: Bearer ${token}\r\n` } : {}),
@@ -36,7 +36,7 @@ const rows = {
     ]),
   ),
   'js-set': {
-    http: 'js_import bench from handlers.cjs; js_set $value bench.value;',
+    http: 'js_import bench from handlers.js; js_set $value bench.value;',
     conf: 'location / { return 200 $value; }',
     path: '/',
   },
@@ -114,7 +114,7 @@ for (const [name, size] of Object.entries({ '1k.html': 1024, '10k.html': 10240, 
 
 // What turns modules into scripts is a file of the build, which is not here.
 writeFileSync(
-  `${work}/handlers.cjs`,
+  `${work}/handlers.js`,
   readFileSync(new URL('../handlers.js', import.meta.url), 'utf8')
     .replace(/^import (\w+) from ('.*');/m, 'const $1 = require($2);')
     .replace('export default', 'module.exports ='),

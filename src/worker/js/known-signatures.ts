@@ -31,7 +31,7 @@ const bytesOf = (value: unknown): Buffer | undefined =>
 
 /** A plain object as JSON, which says all that is in it; undefined for others: a getter could say something else the next time. */
 function plainText(value: unknown, depth = 0): string | undefined {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)) {
     return JSON.stringify(value);
   }
   if (typeof value !== 'object' || value === null || depth > 2 || types.isProxy(value) || Object.keys(value).length > MOST_MEMBERS) {
@@ -58,12 +58,15 @@ function plainText(value: unknown, depth = 0): string | undefined {
 /** `importKey`: a key that can only verify, and that nobody can take out again, is the one that was made of the same before. */
 export function importKnown(importKey: Run, args: readonly unknown[]): Promise<unknown> {
   const [format, data, algorithm, extractable, usages] = args;
-  const wanted = extractable === false && Array.isArray(usages) && plainText(usages) === '["verify"]' ? plainText(algorithm) : undefined;
+  const wanted =
+    typeof format === 'string' && extractable === false && Array.isArray(usages) && plainText(usages) === '["verify"]'
+      ? plainText(algorithm)
+      : undefined;
   const given = wanted === undefined ? undefined : format === 'jwk' ? plainText(data) : bytesOf(data)?.toString('latin1');
   if (given === undefined || given.length > LONGEST) {
     return importKey(...args);
   }
-  const name = `${String(format)} ${wanted} ${given}`;
+  const name = `${format as string} ${wanted} ${given}`;
   const known = keys.get(name);
   if (known !== undefined) {
     return Promise.resolve(known);

@@ -114,7 +114,7 @@ class ScriptHmac {
 function completeWith(prototype: object): void {
   for (let of: object | null = prototype; of !== null && of !== Object.prototype; of = Object.getPrototypeOf(of) as object | null) {
     for (const name of Reflect.ownKeys(of)) {
-      if (!Object.hasOwn(ScriptHmac.prototype, name)) {
+      if (name !== 'constructor' && !Object.hasOwn(ScriptHmac.prototype, name)) {
         Object.defineProperty(ScriptHmac.prototype, name, {
           configurable: true,
           get(this: ScriptHmac) {
@@ -130,13 +130,14 @@ function completeWith(prototype: object): void {
     }
   }
   Object.setPrototypeOf(ScriptHmac.prototype, prototype);
+  Reflect.deleteProperty(ScriptHmac.prototype, 'constructor');
 }
 
 /** `createHmac`. nginx: njs_crypto_create_hmac. */
 export function scriptCreateHmac({ createHmac, Hmac: base }: Pick<typeof import('node:crypto'), 'createHmac' | 'Hmac'>): Create {
   completeWith(base.prototype);
   return ((algorithm: unknown, key: unknown, ...rest: unknown[]) =>
-    typeof algorithm === 'string' && typeof key === 'string' && rest.length === 0 && ALGORITHMS.has(algorithm)
+    typeof algorithm === 'string' && typeof key === 'string' && key.length <= LONGEST && rest.length === 0 && ALGORITHMS.has(algorithm)
       ? new ScriptHmac(createHmac, algorithm, key)
       : createHmac(algorithm as string, key as string, ...(rest as []))) as Create;
 }

@@ -21,7 +21,7 @@ interface Flags {
 }
 
 /** What flags have that listeners are given. nginx: ngx_stream_js_ext_session_flags. */
-const FLAGS: object = Object.defineProperty({}, Symbol.toStringTag, { value: 'Stream Flags' });
+const FLAGS: object = Object.freeze(Object.defineProperty({}, Symbol.toStringTag, { value: 'Stream Flags' }));
 
 type Listener = (data: string | Buffer, flags: Flags) => unknown;
 

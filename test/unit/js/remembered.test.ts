@@ -63,6 +63,8 @@ t.test('an HMAC is an object of Node’s kind', async (t) => {
   const hmac = own('sha256', 'k');
   t.ok(hmac instanceof Hmac && hmac instanceof Transform);
   t.equal(Object.prototype.toString.call(hmac), '[object Hmac]');
+  t.equal(hmac.constructor, createHmac('sha256', 'k').constructor);
+  t.equal(own('sha256', 'k'.repeat(5000)).update(tokenText(1)).digest('hex').length, 64);
   hmac.digest();
   t.throws(() => hmac.digest(), { message: 'Digest already called' });
   t.throws(() => hmac.update('x'), { message: 'Digest already called' });
@@ -99,6 +101,7 @@ t.test('a signature that was right is right again, and no other is', async (t) =
     t.equal(await subtle.verify(algorithm, key, Buffer.concat([right, text.subarray(0, 1)]), text.subarray(1)), false);
     t.equal(await subtle.verify(algorithm, await imported({ ...otherJwk }), right, text), false);
     await t.rejects(subtle.verify({ name: 'RSA-PSS', saltLength: 32 }, key, right, text));
+    await t.rejects(subtle.verify({ name: 'RSA-PSS', saltLength: Number.NaN }, key, right, text), TypeError);
     await t.rejects(subtle.verify(algorithm, {} as never, right, text));
     await t.rejects(subtle.verify(algorithm, Object.create(Object.getPrototypeOf(key) as object) as never, right, text));
   }
