@@ -87,8 +87,6 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/js/source-maps.ts': [1, 'loads'],
   'worker/js/put-off.ts': [3, 'process'],
   'worker/js/task.ts': [1, 'process'],
-  'worker/js/script-hmac.ts': [1, 'value'],
-  'worker/js/known-signatures.ts': [1, 'value'],
   'worker/modules/dashboard/page.ts': [1, 'loads'],
   'worker/modules/userid/uid.ts': [2, 'numbers'],
   'tools/rehearsal/rehearsal.ts': [1, 'process'],

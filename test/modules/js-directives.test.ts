@@ -4,8 +4,8 @@ import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { type Row, readTable, recordAnswers } from '../support/njs-table.js';
 
-// What `-t` says of each directive of njs with arguments of all kinds, row by row (test/njs/directives.conf): the answers are those of nginx
-// with njs. `scripts/record-njs PATH_TO_NGINX` asks for them anew.
+// What `-t` says of each directive of njs with arguments of all kinds, row by row (test/njs/directives.conf): the answers are those of
+// nginx with njs. `scripts/record-njs PATH_TO_NGINX` asks for them anew.
 
 const recording = process.env['RECORD_NJS'] !== undefined;
 if (againstNginx && !recording) {

@@ -1,3 +1,4 @@
+// Over 400 lines: the directives that both protocols have, each a few lines.
 import { append } from '../../shared/collection/append.js';
 import { In } from '../../shared/config/context.js';
 import { type Directive, inherit, type LinkContext, own, type SettingField } from '../../shared/config/define.js';
