@@ -35,7 +35,9 @@ async function scene(t: Test, name: string, ...handlers: readonly OriginHandler[
       .replace('/srv/tenants', '%%DIR%%/tenants');
   const { rsa } = certs();
   const s = await startServer(t, {
-    conf: `worker_processes 2; events {}\n${conf.startsWith('stream') ? placed(conf) : `http {\n${placed(conf)}}\n`}`,
+    conf: conf.startsWith('worker_processes')
+      ? placed(conf)
+      : `worker_processes 2; events {}\n${conf.startsWith('stream') ? placed(conf) : `http {\n${placed(conf)}}\n`}`,
     files: {
       [`examples/openresty/${name}.js`]: placed(script),
       ...(name === 'tenants' ? { 'tenants/shop.example.com.crt': pem(rsa.cert), 'tenants/shop.example.com.key': pem(rsa.key) } : {}),
