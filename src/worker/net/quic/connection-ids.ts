@@ -123,7 +123,7 @@ export class PeerIds {
   readonly #limit: number;
   /** All that may be used, in the order of their numbers. */
   #known: PeerId[];
-  /** That of the path in use, and its bytes. */
+  /** The ID of the path in use, and its bytes. */
   #inUse: PeerId;
   current: Buffer;
   #retired = 0;
@@ -202,13 +202,13 @@ export class PeerIds {
     return found;
   }
 
-  /** That of the path in use, for another path, too: the peer is sent to where its datagrams come from, whether or not it has moved. */
+  /** The ID of the path in use, for another path, too: the peer is sent to where its datagrams come from, whether or not it has moved. */
   share(): PeerId {
     this.#inUse.paths++;
     return this.#inUse;
   }
 
-  /** Another path is in use, which has this one. Returns that of the path before. */
+  /** Another path is in use, which has this ID. Returns the ID of the path before. */
   use(id: PeerId): PeerId {
     const before = this.#inUse;
     this.#inUse = id;
