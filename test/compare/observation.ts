@@ -133,6 +133,8 @@ const errorText = (errors: readonly ErrorLine[]): string[] =>
           .replace(/ while .*$/, '')
           // The words of one library of TLS, and of a newer one.
           .replace('sslv3 alert', 'ssl/tls alert')
+          // nginx writes a script's stack into lines of its own.
+          .replace(/\\x0A {4}at .*/, '')
           .replace(/excess: [\d.]+/, 'excess: N')
           .replace(/too large (?:chunked )?body: [\d+]+/, 'too large body: N')}`,
     )

@@ -25,12 +25,20 @@ const HTTP3_FRAMES = 16;
 /** Bytes by which two handshakes differ. */
 const SIGNATURES = 8;
 
-/** An error log without what it says of malformed chunks. */
-const withoutChunk = (text: string): string =>
+/** Bytes of heads of frames that one body has more than another. */
+const DATA_FRAMES = 64;
+
+/** An error log without what it says of connections that were reset. */
+const withoutResets = (text: string): string => linesWithout(text, /\(104: Connection reset by peer\)/);
+
+const linesWithout = (text: string, unwanted: RegExp): string =>
   text
     .split('\n')
-    .filter((line) => line !== '[error] client sent invalid chunked body')
+    .filter((line) => !unwanted.test(line))
     .join('\n');
+
+/** An error log without what it says of malformed chunks. */
+const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] client sent invalid chunked body$/);
 
 const HTTP2 = ['http2', 'http3'];
 
@@ -41,6 +49,19 @@ export const between: readonly Rule[] = [
     why: 'the reset of a connection of which not all was read may overtake what was sent',
     when: ({ case: one }) => uses(one, /"stream-return"/),
     what: /^end$|^responses$|^response /,
+  },
+  {
+    name: 'sizes of frames of HTTP/3',
+    why: 'bytes are counted with the heads of frames, whose number depends on the pieces',
+    axes: ['http3-engine', 'http3-early'],
+    when: (_compared, difference) => within(DATA_FRAMES, difference),
+    what: /\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'whether the reset of a backend is seen',
+    why: 'it comes before or after the connection is closed, whose response is whole',
+    when: ({ case: one }, { left, right }) => one.answer.leave?.how === 'reset' && withoutResets(left) === withoutResets(right),
+    what: /^error log$/,
   },
   {
     name: 'the length of a signature',
