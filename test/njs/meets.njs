@@ -542,6 +542,7 @@ stream filter> s.on.call(null, 'upload', function () {});
 stream filter> s.on('download', function (d, f) { s.warn(d.length + '' + f.last + f.from_upstream); s.send(d, f); });
 = "<hi\n>" [warn] js: 5falsetrue [warn] js: 0truetrue
 stream access> s.on('upload', function (d, f) { s.warn(d + f.last); s.done(); });
+@ {"send": ""}
 = "passed" [warn] js: false
 stream access> s.variables.jsv = 'a'; s.warn(s.variables.jsv + s.status + s.remoteAddress); s.allow();
 = "passed" [warn] js: a0unix:
@@ -635,7 +636,6 @@ http> njs.on('exit', async function () { await null; r.warn('later'); }); r.retu
 = 200 Content-Type: text/plain | Content-Length: 0 "" [warn] js: later
 http> njs.on('exit', function () { setTimeout(function () { r.warn('timer'); }, 1); }); r.return(200);
 = 200 Content-Type: text/plain | Content-Length: 0 ""
-~ 200 Content-Type: text/plain | Content-Length: 0 "" [warn] js: timer
 http> njs.on('exit', function () { r.return(500); }); r.return(200, 'x');
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
 http> njs.on('exit', function () { r.subrequest('/echo'); }); r.return(200, 'x');

@@ -154,13 +154,13 @@ function onEvent(event: unknown, callback: unknown): void {
   exits.set(state, exit);
   owner.subject.onFinish(() => {
     const task = new Task(owner, { settled() {}, failed() {} });
-    // What its promises put off still runs.
-    setImmediate(() => task.cancel());
     try {
       task.within(() => exit.callback?.call(undefined));
     } catch (error) {
       owner.log(ERROR, `js exit hook exception: ${exceptionText(error)}`);
     }
+    // What its promises put off still runs; timers do not.
+    task.cancel();
   });
 }
 
