@@ -67,7 +67,7 @@ class SpareMemory {
     this.#done = work;
     const collected = this.#collects;
     const rests = idle && work - this.#collectedAt >= MUCH_WORK;
-    const collects = rests || (!collected && this.#hasGarbage());
+    const collects = rests || (!idle && !collected && this.#hasGarbage());
     if (rests) {
       this.#collectedAt = work;
       // To be made it takes memory that is collected at once.
