@@ -12,7 +12,7 @@ const { rsa } = certs();
 const conf = httpConf(`
     ssl_certificate ${rsa.cert};
     ssl_certificate_key ${rsa.key};
-    http3_hq on;
+    http3_hq on; quic_active_connection_id_limit 8;
     server {
       listen 127.0.0.1:%%PORT_0%% quic;
       location / { return 200 "served by $pid"; }
