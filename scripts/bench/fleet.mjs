@@ -89,7 +89,7 @@ async function machine(name, at) {
     shared_store bench { server 127.0.0.1:${at}; timeout 2s; node ${name}; }
     events {}
     http {
-      access_log off;
+      access_log off; keepalive_requests 1000000000;
       limit_req_zone $arg_k zone=local:10m rate=1000000r/s;
       limit_req_zone $arg_k zone=all:10m rate=1000000r/s sync;
       limit_req_zone $arg_k zone=flood:10m rate=1r/s sync;
