@@ -189,8 +189,11 @@ t.test('a zone that comes to harm costs no certificate, and renewals reach the w
   await certificateOf(server, made.tls, 'one.example.com', await made.ca.root());
   const [run] = readdirSync(`${server.dir}/zones`).map((name) => `${server.dir}/zones/${name}`);
   const harm = (act: (path: string) => void): void => zoneFiles(run!, 'ngx_acme_shared').forEach(act);
+  const shake = () => Promise.all(Array.from({ length: 8 }, () => shown(made.tls, 'one.example.com')));
+  // A worker that has not seen it yet has nothing to keep.
+  await waitFor(async () => (await shake()).every(isCertificate), { what: 'all workers to have a certificate' });
   const serials = async (what: string): Promise<string[]> => {
-    const found = await Promise.all(Array.from({ length: 8 }, () => shown(made.tls, 'one.example.com')));
+    const found = await shake();
     t.ok(found.every(isCertificate), what);
     t.equal((await httpGet(server, '/')).status, 200, what);
     return found.map((certificate) => (isCertificate(certificate) ? certificate.serialNumber : ''));

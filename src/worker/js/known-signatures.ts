@@ -78,6 +78,7 @@ export function importKnown(importKey: Run, args: readonly unknown[]): Promise<u
     if (key.type === 'public') {
       // Whoever has it must not make it another for the rest.
       Object.freeze(key.algorithm);
+      Object.freeze((key.algorithm as { hash?: object }).hash);
       Object.freeze(key.usages);
       keys.set(name, key, name.length + WEIGHT_EACH);
     }
