@@ -19,7 +19,7 @@ t.test('pass', async (t) => {
       server { listen 127.0.0.1:%%PORT_2%%; ssl_preread on; pass 127.0.0.1:%%PORT_9%%; }
       server { listen 127.0.0.1:%%PORT_3%% proxy_protocol; set_real_ip_from 127.0.0.0/8; pass 127.0.0.1:%%PORT_7%%; }
       server { listen 127.0.0.1:%%PORT_6%% proxy_protocol; set_real_ip_from 127.0.0.0/8; pass 127.0.0.1:%%PORT_9%%; }
-      server { listen 127.0.0.1:%%PORT_7%%; return "$remote_addr $server_port"; }
+      server { listen 127.0.0.1:%%PORT_7%%; return "$remote_addr $server_port$ssl_protocol"; }
       server { listen 127.0.0.1:%%PORT_4%%; pass 127.0.0.1:%%PORT_4%%; }
       server { listen 127.0.0.1:%%PORT_5%%; set $t 127.0.0.1:1; pass $t; }
     }
@@ -27,7 +27,7 @@ t.test('pass', async (t) => {
       access_log off;
       ssl_certificate ${rsa.cert};
       ssl_certificate_key ${rsa.key};
-      server { listen 127.0.0.1:%%PORT_8%%; location / { return 200 "$scheme $remote_addr $server_port"; } }
+      server { listen 127.0.0.1:%%PORT_8%%; location / { return 200 "$scheme $https $ssl_protocol $ssl_server_name $remote_addr $server_port"; } }
       server {
         listen *:%%PORT_9%% ssl;
         location / { return 200 "$scheme $ssl_protocol"; }
@@ -35,10 +35,10 @@ t.test('pass', async (t) => {
       }
     }`,
   });
-  t.equal((await httpGet(s.port(0), '/')).text, `http 127.0.0.1 ${s.port(8)}`, 'to a listener of http');
+  t.equal((await httpGet(s.port(0), '/')).text, `http    127.0.0.1 ${s.port(8)}`, 'to a listener of http');
   const secured = await RawClient.connect(s.port(1), { tls: {} });
   secured.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  t.equal((await secured.response()).text, `http 127.0.0.1 ${s.port(8)}`, 'without the TLS that was taken off');
+  t.equal((await secured.response()).text, `https on TLSv1.3  127.0.0.1 ${s.port(8)}`, 'and what is known of the TLS that was taken off');
   secured.destroy();
   const through = await RawClient.connect(s.port(2), { tls: {} });
   through.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -46,7 +46,7 @@ t.test('pass', async (t) => {
   through.destroy();
   const real = await RawClient.connect(s.port(3));
   real.send('PROXY TCP4 192.0.2.1 192.0.2.2 123 456\r\n');
-  t.equal(await real.rest(), `192.0.2.1 ${s.port(3)}`, 'to a listener of stream');
+  t.equal(await real.rest(), `192.0.2.1 ${s.port(7)}`, 'to a listener of stream');
   const behind = connect(s.port(6), '127.0.0.1');
   behind.write('PROXY TCP4 192.0.2.1 192.0.2.2 123 456\r\n');
   const both = secure({ socket: behind, rejectUnauthorized: false });

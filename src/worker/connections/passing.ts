@@ -1,5 +1,6 @@
 import type { Socket } from '../../shared/net/socket.js';
 import type { ProxyProtocolHeader } from '../net/proxy-protocol.js';
+import type { TlsConnection } from '../task/client.js';
 
 /** An address of this server that a connection is to go to. */
 export interface PassTarget {
@@ -17,6 +18,8 @@ export interface PassedClient {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
+  /** Who was at the other end of the TLS that was taken off. */
+  readonly tls: TlsConnection | undefined;
   /** What it sent so far. */
   readonly held: Buffer | null;
   /** The state of modules that goes along with the connection, how often it was passed on among it; see `lastingSlot`. */

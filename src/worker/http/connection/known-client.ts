@@ -12,6 +12,7 @@ import type { ServerRuntime } from '../request/http-runtime.js';
 /** What is known of a connection before its first request, whichever transport it has. */
 export interface KnownOpening {
   readonly tls: { readonly peer: TlsConnection; readonly server: ServerRuntime; readonly serverName: string | undefined } | undefined;
+  readonly passedTls?: TlsConnection | undefined;
   readonly proxyProtocol: ProxyProtocolHeader | undefined;
   /** Both ends, where they were asked for before. */
   readonly remote?: SocketAddress;
@@ -24,6 +25,8 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
   readonly tls: TlsConnection | undefined;
+  /** Its listener took the TLS off, so that a server may want a certificate. nginx: `ssl` of ngx_http_connection_t. */
+  readonly ownTls: boolean;
   readonly sni: string | undefined;
   remoteAddress: string;
   remotePort: number;
@@ -54,7 +57,8 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
     const local = opened?.local ?? socket.local();
     this.localAddress = local.address ?? (address.address === undefined ? '' : `unix:${address.address}`);
     this.localPort = local.port ?? 0;
-    this.tls = opened?.tls?.peer;
+    this.tls = opened?.tls?.peer ?? opened?.passedTls;
+    this.ownTls = opened?.tls !== undefined;
     this.sni = this.tls?.sni;
     this.server = opened?.tls?.server ?? address.defaultServer;
     this.log = this.server.root.log;

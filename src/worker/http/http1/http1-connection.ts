@@ -201,7 +201,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       refuseRequest(r, asStatus(code));
       return true;
     }
-    const refusal = this.tls === undefined ? 0 : checkClientCertificate(r);
+    const refusal = this.ownTls ? checkClientCertificate(r) : 0;
     if (refusal === 0) {
       startRequest(r);
     } else {

@@ -113,7 +113,7 @@ export class Acceptor implements Http1Host, OpeningHost, QuicConnectionServer {
 
   /** Serves a connection that came to a listener of `stream`. */
   #take({ addresses }: ListenerRuntime, client: PassedClient, target: PassTarget): void {
-    const { socket, id, held, proxyProtocol, endings } = client;
+    const { socket, id, held, proxyProtocol, tls: passedTls, endings } = client;
     // Requests end before their connection does, so that nothing here could wait for it.
     for (let i = endings.length - 1; i >= 0; i--) {
       endings[i]!();
@@ -126,7 +126,7 @@ export class Acceptor implements Http1Host, OpeningHost, QuicConnectionServer {
     }
     const remote = { address: client.remoteAddress, port: client.remotePort };
     const local = { address: target.unix ? undefined : target.address, port: target.port };
-    const reading = this.#runSteps(socket, address, id, { remote, local, proxyProtocol });
+    const reading = this.#runSteps(socket, address, id, { remote, local, proxyProtocol, passedTls });
     socket.resume();
     if (held !== null) {
       reading.socketReceived(held, held.length, false);

@@ -4,6 +4,7 @@ import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/soc
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
+import type { TlsConnection } from '../../task/client.js';
 import type { Handshaking } from '../../task/tls-terminator.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Opened } from '../connection/opened.js';
@@ -31,7 +32,7 @@ export interface OpeningStep {
 }
 
 /** What is known of a connection that comes from another listener. */
-export type KnownEnds = Pick<Opened, 'remote' | 'local' | 'proxyProtocol'>;
+export type KnownEnds = Pick<Opened, 'remote' | 'local' | 'proxyProtocol' | 'passedTls'>;
 
 /** A connection of which something is read: its opening, or what serves it. */
 export type Reading = SocketOwner & Expiring;
@@ -54,6 +55,7 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
   readonly remote: SocketAddress;
   readonly local: SocketAddress;
   proxyProtocol: ProxyProtocolHeader | undefined;
+  readonly passedTls: TlsConnection | undefined;
   tls: HttpTlsAccepted | undefined = undefined;
   plainOnTls = false;
   /** HTTP/2's preface came, without TLS. */
@@ -81,6 +83,7 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
     this.remote = known?.remote ?? socket.remote();
     this.local = known?.local ?? socket.local();
     this.proxyProtocol = known?.proxyProtocol;
+    this.passedTls = known?.passedTls;
   }
 
   get over(): boolean {

@@ -28,7 +28,7 @@ export function beginRequest<C extends KnownClient>(stream: RequestStream<C>, re
   if (priority !== undefined) {
     stream.prioritize(priority);
   }
-  const refused = stream.tls === undefined ? 0 : checkClientCertificate(r);
+  const refused = stream.ownTls ? checkClientCertificate(r) : 0;
   if (refused === 0) {
     startRequest(r);
   } else {

@@ -52,6 +52,10 @@ export abstract class StreamClient<C extends KnownClient> implements ClientConne
     return this.c.tls;
   }
 
+  get ownTls(): boolean {
+    return this.c.ownTls;
+  }
+
   get proxyProtocol(): ProxyProtocolHeader | undefined {
     return this.c.proxyProtocol;
   }

@@ -35,6 +35,11 @@ export class StreamAcceptor {
     const s = new StreamSession(this.#connections, this.#stream, listener, address, client.socket, client.id);
     s.remoteAddress = client.remoteAddress;
     s.remotePort = client.remotePort;
+    s.cameTo(target);
+    if (address.tls === undefined) {
+      s.tls = client.tls;
+      s.sni = client.tls?.sni;
+    }
     s.proxyProtocol = client.proxyProtocol;
     s.lasting = [...client.lasting];
     for (const ending of client.endings) {

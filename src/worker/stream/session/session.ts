@@ -10,7 +10,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import type { Meter } from '../../../shared/zone/meters.js';
 import type { Connections } from '../../connections/connections.js';
 import type { HeldConnection } from '../../connections/held-list.js';
-import type { PassedClient } from '../../connections/passing.js';
+import type { PassedClient, PassTarget } from '../../connections/passing.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import { enter, leave } from '../../task/at-work.js';
 import type { Client, TlsConnection } from '../../task/client.js';
@@ -166,6 +166,12 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
     return this.#localPort;
   }
 
+  /** The session comes from another listener, to this address. */
+  cameTo({ address, port, unix }: PassTarget): void {
+    this.#localAddress = unix ? `unix:${address}` : address;
+    this.#localPort = port;
+  }
+
   // Few ask for it, and it takes a call of the system.
   #findLocal(): void {
     if (this.#localAddress !== undefined) {
@@ -282,13 +288,13 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
 
   /** Ends the session without its connection, which somebody else takes over. */
   leave(): PassedClient {
-    const { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting } = this;
+    const { id, socket, remoteAddress, remotePort, proxyProtocol, tls, held, lasting } = this;
     countSession(this, STATUS_OK);
     this.finished = true;
     this.deadline.close();
     this.connections.drop(this);
     const endings = this.#cleanups ?? [];
-    return { id, socket, remoteAddress, remotePort, proxyProtocol, held, lasting, endings };
+    return { id, socket, remoteAddress, remotePort, proxyProtocol, tls, held, lasting, endings };
   }
 
   // ---------------------------------------------------------------- the socket
