@@ -25,7 +25,7 @@ export abstract class KnownClient implements ClientConnection, LogSubject {
   readonly address: AddressRuntime;
   readonly acceptedAt: number;
   readonly tls: TlsConnection | undefined;
-  /** Its listener took the TLS off, so that a server may want a certificate. nginx: `ssl` of ngx_http_connection_t. */
+  /** The listener took the TLS off, so that a server may want a certificate. nginx: `ssl` of ngx_http_connection_t. */
   readonly ownTls: boolean;
   readonly sni: string | undefined;
   remoteAddress: string;

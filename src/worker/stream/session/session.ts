@@ -166,7 +166,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
     return this.#localPort;
   }
 
-  /** The session comes from another listener, to this address. */
+  /** Another listener passed the session on to this address. */
   cameTo({ address, port, unix }: PassTarget): void {
     this.#localAddress = unix ? `unix:${address}` : address;
     this.#localPort = port;
