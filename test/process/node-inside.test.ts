@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { makeRing } from '../../src/shared/net/engine/choose.js';
-import { againstNginx } from '../support/binary.js';
+import { againstNginx, serverCommand } from '../support/binary.js';
 import { certs, pem } from '../support/certs.js';
 import { startOrigin } from '../support/origin.js';
 import { makePrefix } from '../support/prefix.js';
@@ -24,20 +25,6 @@ const BROKEN: readonly (readonly [what: string, text: string, said: RegExp, ofTl
     '_tickCallback is gone',
     'process._tickCallback = undefined;',
     /waits in libuv and not in the ring, .*: libuv cannot be called: its loop has/,
-  ],
-  [
-    'process.binding is gone',
-    `process.binding = () => { throw new Error('gone'); };`,
-    /using the "/,
-    'the ciphers of this Node have another form',
-  ],
-  [
-    'the methods of ciphers are others',
-    `const binding = process.binding('tls_wrap');
-    const { wrap } = binding;
-    binding.wrap = (...args) => Object.assign(wrap(...args), { setOCSPResponse: undefined });`,
-    /using the "uring"/,
-    'the ciphers of this Node have another form',
   ],
   [
     'addresses are not shown',
@@ -95,6 +82,50 @@ t.test('a Node with another inside', { skip: typeof ring === 'string' && `no io_
     t.match(server.log(), said, what);
     const lines = server.log().match(/TLS uses the .*/g) ?? [];
     t.strictSame(lines, ofTls === undefined ? [] : [`TLS uses the "libuv" network engine: ${ofTls}`], what);
+    await server.stop();
+  }
+});
+
+/** What Node's ciphers, which TLS needs, may be otherwise in: the text of a module that makes it so, and what the server then says. */
+const WITHOUT_CIPHERS: readonly (readonly [what: string, text: string, said: RegExp])[] = [
+  [
+    'process.binding is gone',
+    `process.binding = () => { throw new Error('gone'); };`,
+    /\[emerg\] .*: this Node does not let its ciphers be used: gone\n/,
+  ],
+  [
+    'the methods of ciphers are others',
+    `const binding = process.binding('tls_wrap');
+    const { wrap } = binding;
+    binding.wrap = (...args) => Object.assign(wrap(...args), { setOCSPResponse: undefined });`,
+    /\[emerg\] .*: the ciphers of this Node have another form\n/,
+  ],
+];
+
+t.test('a Node whose ciphers cannot be used', { skip: typeof ring === 'string' && `no io_uring: ${ring}` }, async (t) => {
+  const { rsa } = certs();
+  const origin = await startOrigin(t, () => ({ body: 'from the backend' }));
+  for (const [what, text, said] of WITHOUT_CIPHERS) {
+    const { dir } = await makePrefix(t, {
+      'inside.mjs': text,
+      'sluice.conf': httpConf(`server { listen unix:%%DIR%%/s ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; }`),
+    });
+    const preload = pathToFileURL(`${dir}/inside.mjs`).href;
+    const [command, ...first] = serverCommand(preload);
+    const started = spawnSync(command, [...first, '-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr', '-g', 'daemon off;'], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    t.equal(started.status, 1, `${what}: a server with TLS does not start`);
+    t.match(started.stderr, said, what);
+    const server = await startServer(t, {
+      conf: httpConf(
+        `server { listen 127.0.0.1:%%PORT_0%%; location / { return 200 own; } location /p { proxy_pass http://127.0.0.1:${origin.port}; } }`,
+      ),
+      preload,
+    });
+    t.equal((await httpGet(server, '/')).text, 'own', `${what}: one without TLS serves`);
+    t.equal((await httpGet(server, '/p')).text, 'from the backend', what);
     await server.stop();
   }
 });

@@ -43,8 +43,17 @@ export function handleBinding(): HandleBinding {
   return loaded;
 }
 
+/** A room inside Node, which has no other way to it. Throws an Error that names what is in it where there is no way any more. */
+export function nodeBinding<T>(name: string, what: string): T {
+  try {
+    return (process as unknown as { binding(name: string): T }).binding(name);
+  } catch (error) {
+    throw new Error(`this Node does not let its ${what} be used: ${(error as Error).message}`);
+  }
+}
+
 function find(): HandleBinding {
-  const found = (process as unknown as { binding(name: string): Partial<HandleBinding> }).binding('stream_wrap');
+  const found = nodeBinding<Partial<HandleBinding>>('stream_wrap', 'handles');
   const whole =
     found.WriteWrap !== undefined &&
     found.ShutdownWrap !== undefined &&

@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { ConnectionHandle } from '../../shared/net/connection-handle.js';
-import type { ByteHandle, WriteRequest } from '../../shared/net/handle-binding.js';
+import { type ByteHandle, nodeBinding, type WriteRequest } from '../../shared/net/handle-binding.js';
 
 /** What was agreed on a TLS connection, as Node's native object tells it. */
 export interface CipherState {
@@ -91,7 +91,7 @@ export function cipherMaker(): Wrap {
 
 // With a wrong number of arguments `wrap` ends the process, and the number is not the same in all versions: node:tls shows it.
 function find(): Wrap {
-  const binding = (process as unknown as { binding(name: string): TlsBinding }).binding('tls_wrap');
+  const binding = nodeBinding<TlsBinding>('tls_wrap', 'ciphers');
   const { wrap } = binding;
   let seen: readonly unknown[] = [];
   let made: CipherHandle | undefined;
