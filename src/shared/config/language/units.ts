@@ -79,5 +79,6 @@ export function parseTime(text: string, unit: 'ms' | 's'): number | undefined {
 
 /** The number that a text of digits is; undefined for other texts, and beyond what 64 bits hold. nginx: ngx_atoi. */
 export function parseNumber(text: string): number | undefined {
-  return /^\d+$/.test(text) && (text.length < 19 || BigInt(text) < 2n ** 63n) ? Number(text) : undefined;
+  const digits = /^0*(\d{1,19})$/.exec(text)?.[1];
+  return digits !== undefined && (digits.length < 19 || BigInt(digits) < 2n ** 63n) ? Number(digits) : undefined;
 }

@@ -89,16 +89,16 @@ export class MemcachedExchange implements Exchange {
       return this.#invalid(u, line);
     }
     if (this.#gzipFlag !== 0) {
-      const flags = decimal(line.slice(flagsStart, flagsEnd));
-      if (flags === -1) {
+      const flags = parseNumber(line.slice(flagsStart, flagsEnd));
+      if (flags === undefined) {
         return this.#broken(u, 'flags', line);
       }
       if ((BigInt(flags) & BigInt(this.#gzipFlag)) !== 0n) {
         u.r.out.adopt('contentEncoding', 'Content-Encoding', 'gzip');
       }
     }
-    const length = decimal(line.slice(flagsEnd + 1));
-    if (length === -1) {
+    const length = parseNumber(line.slice(flagsEnd + 1));
+    if (length === undefined) {
       return this.#broken(u, 'length', line);
     }
     u.head.contentLength = length;
@@ -143,6 +143,3 @@ export class MemcachedExchange implements Exchange {
     return true;
   }
 }
-
-/** Digits as a number, -1 for anything else. nginx: ngx_atoi. */
-const decimal = (text: string): number => parseNumber(text) ?? -1;
