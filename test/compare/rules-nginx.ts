@@ -18,9 +18,6 @@ const http3 = ['nginx-http3'];
 const multiplexed = ['nginx-http2', ...http3];
 const nginx = [...http1, ...multiplexed];
 
-/** An error log without what it says of sizes that are none. */
-const withoutSizes = (text: string): string => text.replace(/^\[error\] invalid size .*\n?/gm, '').trim();
-
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
   {
@@ -82,13 +79,6 @@ export const beside: readonly Rule[] = [
       anyRequest(one, ({ target }) => !target.includes('x=')) &&
       right.get('responses') !== left.get('responses'),
     what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_)|^error log$|^log [2-9]|^requests? /,
-  },
-  {
-    name: 'an invalid limit_rate of what is not sent',
-    why: 'nginx looks at limit_rate when it sends a head, too',
-    axes: nginx,
-    when: ({ case: one }, { left, right }) => uses(one, /limit_rate \$/) && withoutSizes(left) === withoutSizes(right),
-    what: /^error log$/,
   },
   {
     name: 'what JavaScript still waited for',
