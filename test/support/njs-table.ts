@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 //   http> STATEMENTS              a content handler that answers itself; likewise access>, head>, body>, set>, stream set> and so on;
 //                                 passhead> and passbody> filter what a backend answers, nocache> is a variable that a text has twice
 //   . more lines of either
-//   @ {"method": "POST"}          what the client sends: method, query, headers, body; in stream `send`
+//   @ {"method": "POST"}          what the client sends: method, query, headers, body; in stream `"send": ""`
 //   + DIRECTIVES                  what stands in the location or server beside the handler
 //   = ANSWER                      nginx's
 //   ~ ANSWER                      ours, where it differs on purpose; `throws NAME` alone leaves the error's words to the engine
@@ -18,7 +18,8 @@ export interface RowRequest {
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly send?: string;
+  /** Nothing, in a row that waits for bytes. A row that reads none is sent none: its server may be gone before they leave the client. */
+  readonly send?: '';
 }
 
 /** One program of the table with its answers. */

@@ -15,6 +15,8 @@ export interface UdpHarm {
 export class UdpProxy {
   readonly #front: Socket;
   readonly #ways = new Map<string, Socket>();
+  /** Ports of the clients whose next datagram takes a new way. */
+  readonly #moving = new Set<string>();
   readonly #target: number;
   readonly #closed = new WeakSet<Socket>();
   readonly harm: UdpHarm;
@@ -68,8 +70,11 @@ export class UdpProxy {
 
   async #way(port: number): Promise<Socket> {
     const known = this.#ways.get(`${port}`);
-    if (known !== undefined) {
+    if (known !== undefined && !this.#moving.delete(`${port}`)) {
       return known;
+    }
+    if (known !== undefined) {
+      this.#end(known);
     }
     const way = createSocket('udp4');
     this.#ways.set(`${port}`, way);
@@ -115,11 +120,13 @@ export class UdpProxy {
     }
   }
 
-  /** What the server sees of the clients are other ports from now on, as after a translator of addresses has forgotten them. */
+  /**
+   * The server sees other ports of the clients from their next datagrams on, as after a translator of addresses has forgotten them. A
+   * client that says nothing more is never found again, so the old ports stay until it does.
+   */
   rebind(): void {
-    for (const [port, way] of [...this.#ways]) {
-      this.#ways.delete(port);
-      this.#end(way);
+    for (const port of this.#ways.keys()) {
+      this.#moving.add(port);
     }
   }
 

@@ -176,7 +176,6 @@ t.test('a file goes out as the client takes it', needsRing, async (t) => {
   t.ok(waits === 1 && at < size, 'the kernel has no room for all of it');
   t.notOk(socket.flushed);
   t.equal(await readAll(client), `head ${'0123456789abcdef'.repeat(512 * 1024)}`);
-  t.ok(waits > 1);
 });
 
 t.test('a file that waits for a client which leaves', needsRing, async (t) => {
