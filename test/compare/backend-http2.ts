@@ -49,7 +49,7 @@ export class Http2Backend {
     if (type === T.HEADERS && this.#first === 0) {
       this.#first = told;
     }
-    const id = told === this.#first ? 1 : told;
+    const id = told !== 0 && told === this.#first ? 1 : told;
     if (type === T.SETTINGS && (flags & 1) === 0) {
       for (let at = 0; at < payload.length; at += 6) {
         if (payload.readUInt16BE(at) === 4) {
