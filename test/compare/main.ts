@@ -115,7 +115,7 @@ async function compare(): Promise<void> {
     const count = options.minutes === undefined ? Number(options.cases) : Number.POSITIVE_INFINITY;
     const all = generated();
     for (let left = count; left > 0 && Date.now() < until; left -= Number(options.batch)) {
-      await runner.play(take(all, Math.min(Number(options.batch), left)), axes, report, until);
+      await runner.play(take(all, Math.min(Number(options.batch), left)), axes, report, { until });
     }
   }
   if (options.rules) {

@@ -92,11 +92,20 @@ export class Report implements Results {
     }
   }
 
-  /** Prints all, with the smallest case of at most `most` kinds of differences. `save` gets each of them by a name for its file. */
+  /**
+   * Prints all, the counts first, with the smallest case of at most `most` kinds of differences. `save` gets each of them by a name for its
+   * file.
+   */
   async finish(runner: Runner, most: number, save: (name: string, text: string) => void): Promise<void> {
     const total = [...this.#byAxis.values()].reduce((sum, n) => sum + n, 0);
     const seconds = (Date.now() - this.#started) / 1000;
-    const spent = runner.seconds();
+    this.#print(`\n${total} comparisons in ${seconds.toFixed(0)} s (${Math.round((total / seconds) * 3600)} an hour)`);
+    this.#print(listOf(this.#byAxis));
+    for (const [name, n] of this.#byRule) {
+      this.#print(`  ${n} times: ${name}`);
+    }
+    this.#print(`different at first, and not when played again: ${listOf(this.#passing) || 'none'}`);
+    this.#print(`seconds of processor time: ${listOf(runner.seconds())}`);
     let shrunk = 0;
     for (const [key, { example, differences, count }] of this.#findings) {
       this.#print(`\n# ${count} times: ${key}`);
@@ -116,14 +125,7 @@ export class Report implements Results {
     for (const [key, refusal] of this.#refusals) {
       this.#print(`\n# refused by ${key}\n${JSON.stringify(refusal.case.parts)}`);
     }
-    this.#print(`\n${total} comparisons in ${seconds.toFixed(0)} s (${Math.round((total / seconds) * 3600)} an hour)`);
-    this.#print(listOf(this.#byAxis));
-    for (const [name, n] of this.#byRule) {
-      this.#print(`  ${n} times: ${name}`);
-    }
-    this.#print(`different at first, and not when played again: ${listOf(this.#passing) || 'none'}`);
-    this.#print(`seconds of processor time: ${listOf(spent)}`);
-    this.#print(`${this.unnamed} with a difference that has no name, of ${this.#findings.size} kinds`);
+    this.#print(`\n${this.unnamed} with a difference that has no name, of ${this.#findings.size} kinds`);
   }
 }
 

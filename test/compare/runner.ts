@@ -58,9 +58,14 @@ export class Runner {
 
   /**
    * Configures all cases at once, and compares each of them on each axis. `until`: milliseconds since the epoch, from which on no
-   * configuration is begun.
+   * configuration is begun. `again`: how often a difference without a name must show again.
    */
-  async play(cases: readonly Case[], axes: readonly Axis[], results: Results, until = Number.POSITIVE_INFINITY): Promise<void> {
+  async play(
+    cases: readonly Case[],
+    axes: readonly Axis[],
+    results: Results,
+    { until = Number.POSITIVE_INFINITY, again = AGAIN.length }: { readonly until?: number; readonly again?: number } = {},
+  ): Promise<void> {
     this.#out.clear();
     const players = new Map<string, Player>();
     for (const [i, group] of alike(cases).entries()) {
@@ -71,7 +76,7 @@ export class Runner {
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
         if (Date.now() < until) {
-          await player.compare(this.#sites, axes, results);
+          await player.compare(this.#sites, axes, results, AGAIN.slice(0, again));
         }
         player.close();
       }
@@ -201,7 +206,7 @@ class Player {
   }
 
   /** Compares each case on each axis that it has. */
-  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[], results: Results): Promise<void> {
+  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[], results: Results, again: readonly Patience[]): Promise<void> {
     for (const one of this.cases) {
       const seen = new Map<Run, Observation>();
       const hosts = new Map<string, string>();
@@ -213,7 +218,7 @@ class Player {
       for (const axis of axes) {
         if (axis.applies(one)) {
           const first = { axis, case: one, left: await observed(axis.left), right: await observed(axis.right) };
-          const confirmed = await this.#confirm(first, sites);
+          const confirmed = await this.#confirm(first, sites, again);
           results.compared(confirmed);
           if (confirmed !== first && unnamedOf(confirmed).length === 0) {
             results.passing(first);
@@ -224,9 +229,9 @@ class Player {
   }
 
   /** Plays a comparison again if it has a difference without a name, with more patience; gives the one that counts. */
-  async #confirm(one: Compared, sites: ReadonlyMap<string, Site>): Promise<Compared> {
+  async #confirm(one: Compared, sites: ReadonlyMap<string, Site>, patiences: readonly Patience[]): Promise<Compared> {
     let last = one;
-    for (const patience of AGAIN) {
+    for (const patience of patiences) {
       if (unnamedOf(last).length === 0) {
         break;
       }
