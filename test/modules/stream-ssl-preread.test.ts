@@ -54,6 +54,9 @@ t.test('backends and servers by what a hello says', async (t) => {
     0,
   );
   t.equal(await slow.rest(), 'TLSv1.3 x.test h2,http/1.1', 'byte by byte');
+  const cut = await RawClient.connect(s.port(1));
+  cut.send(Buffer.concat([...hello.subarray(5)].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte]))));
+  t.equal(await cut.rest(), 'TLSv1.3 x.test h2,http/1.1', 'in records of a byte');
   const named = await RawClient.connect(s.port(1));
   named.send(await helloOf('a.named.test', []));
   t.equal(await named.rest(), 'named a.named.test');

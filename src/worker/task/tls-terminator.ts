@@ -10,9 +10,19 @@ export interface TlsTerminator<S> {
   /**
    * Begins the handshake of a connection, which is closed if it fails. `bytes` is all that has come so far, and is valid only during the
    * call. Returns undefined when more must come before the handshake can begin. Calls back once, with what was agreed or with what failed.
-   * `task`: the work that the connection is for, where it has begun.
+   * `progress`: the connection's own. `task`: the work that the connection is for, where it has begun.
    */
-  accept(socket: Socket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+  accept(socket: Socket, bytes: Buffer, progress: HelloProgress, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined;
+}
+
+/** How far the records of a client's hello were read while more of them had to come: each is looked at once, however they are cut. */
+export class HelloProgress {
+  /** Where the first record begins that was not whole. */
+  at = 0;
+  /** Bytes of the message in the records before. */
+  length = 0;
+  /** Bytes of the whole message; -1 before its own head has said that. */
+  wanted = -1;
 }
 
 /** A handshake under way. */

@@ -1,6 +1,6 @@
 import type { Socket } from '../../shared/net/socket.js';
 import type { ClientTask } from '../task/client-task.js';
-import type { Handshaking, TlsDone, TlsTerminator } from '../task/tls-terminator.js';
+import type { Handshaking, HelloProgress, TlsDone, TlsTerminator } from '../task/tls-terminator.js';
 import { readClientHello } from './client-hello.js';
 import { counted, countTimeout } from './count-handshakes.js';
 import { DirectHandshake } from './direct-handshake.js';
@@ -19,8 +19,8 @@ export class AddressHandshakes<S extends TlsServer> implements TlsTerminator<S> 
     countTimeout(this.#address().defaultServer);
   }
 
-  accept(socket: Socket, bytes: Buffer, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
-    const hello = readClientHello(bytes);
+  accept(socket: Socket, bytes: Buffer, progress: HelloProgress, done: TlsDone<S>, task?: ClientTask): Handshaking | undefined {
+    const hello = readClientHello(bytes, progress);
     if (hello === 'more') {
       return undefined;
     }

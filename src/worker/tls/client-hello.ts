@@ -1,7 +1,11 @@
 import { latin1 } from '../bytes/latin1.js';
+import { HelloProgress } from '../task/tls-terminator.js';
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
+const RECORD_HEAD = 5;
+/** The type of a message, and its length. */
+const MESSAGE_HEAD = 4;
 /** Longer messages are left to the handshake itself. */
 const MAX_HELLO = 64 * 1024;
 const TLS_1_3 = 0x0304;
@@ -241,10 +245,11 @@ function offers13(bytes: Buffer, at: number, end: number): boolean {
 
 /**
  * Reads a hello from the first bytes of a connection. Returns `more` when the message is not complete yet and `unknown` when the bytes
- * are something else or malformed: the handshake itself will say what is wrong with them.
+ * are something else or malformed: the handshake itself will say what is wrong with them. `progress`: that of the connection, where it was
+ * asked before, with fewer bytes.
  */
-export function readClientHello(bytes: Buffer): ClientHello | 'more' | 'unknown' {
-  const message = handshakeMessage(bytes);
+export function readClientHello(bytes: Buffer, progress: HelloProgress = new HelloProgress()): ClientHello | 'more' | 'unknown' {
+  const message = handshakeMessage(bytes, progress);
   return typeof message === 'string' ? message : (readHelloMessage(message) ?? 'unknown');
 }
 
@@ -260,42 +265,53 @@ export function readHelloMessage(message: Buffer): ClientHello | undefined {
   }
 }
 
-/** Puts the message together from its records. */
-function handshakeMessage(bytes: Buffer): Buffer | 'more' | 'unknown' {
-  const parts: Buffer[] = [];
-  let length = 0;
-  let wanted = -1;
-  for (let at = 0; ; ) {
+/** Goes on through the records; puts the message together once they are there. */
+function handshakeMessage(bytes: Buffer, progress: HelloProgress): Buffer | 'more' | 'unknown' {
+  for (;;) {
+    const { at } = progress;
     if (at < bytes.length && bytes[at] !== HANDSHAKE) {
       return 'unknown';
     }
-    if (bytes.length - at < 5) {
+    if (bytes.length - at < RECORD_HEAD) {
       return 'more';
     }
     const size = (bytes[at + 3]! << 8) | bytes[at + 4]!;
     if (size === 0) {
       return 'unknown';
     }
-    if (bytes.length - at - 5 < size) {
-      return size > MAX_HELLO ? 'unknown' : 'more';
+    if (bytes.length - at - RECORD_HEAD < size) {
+      return 'more';
     }
-    const part = bytes.subarray(at + 5, at + 5 + size);
-    parts.push(part);
-    length += size;
-    at += 5 + size;
-    if (wanted === -1 && length >= 4) {
-      const head = parts.length === 1 ? part : Buffer.concat(parts);
+    progress.length += size;
+    progress.at = at + RECORD_HEAD + size;
+    if (progress.wanted === -1 && progress.length >= MESSAGE_HEAD) {
+      const head = joined(bytes, MESSAGE_HEAD);
       if (head[0] !== CLIENT_HELLO) {
         return 'unknown';
       }
-      wanted = 4 + ((head[1]! << 16) | (head[2]! << 8) | head[3]!);
-      if (wanted > MAX_HELLO) {
+      progress.wanted = MESSAGE_HEAD + ((head[1]! << 16) | (head[2]! << 8) | head[3]!);
+      if (progress.wanted > MAX_HELLO) {
         return 'unknown';
       }
     }
-    if (wanted !== -1 && length >= wanted) {
-      const whole = parts.length === 1 ? part : Buffer.concat(parts);
-      return whole.length === wanted ? whole : whole.subarray(0, wanted);
+    if (progress.wanted !== -1 && progress.length >= progress.wanted) {
+      return joined(bytes, progress.wanted);
     }
   }
+}
+
+/** The first `length` bytes in the records, all of which are whole. */
+function joined(bytes: Buffer, length: number): Buffer {
+  const first = (bytes[3]! << 8) | bytes[4]!;
+  if (first >= length) {
+    return bytes.subarray(RECORD_HEAD, RECORD_HEAD + length);
+  }
+  const message = Buffer.alloc(length);
+  for (let at = 0, to = 0; to < length; ) {
+    const size = (bytes[at + 3]! << 8) | bytes[at + 4]!;
+    bytes.copy(message, to, at + RECORD_HEAD, at + RECORD_HEAD + Math.min(size, length - to));
+    at += RECORD_HEAD + size;
+    to += size;
+  }
+  return message;
 }

@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import t from 'tap';
+import { HelloProgress } from '../../../src/worker/task/tls-terminator.js';
 import { type ClientHello, readClientHello } from '../../../src/worker/tls/client-hello.js';
 
 /** The first bytes of a client of node:tls. */
@@ -52,4 +53,21 @@ t.test('malformed bytes are left to the handshake', async (t) => {
     broken[at]! ^= 0xff;
     t.doesNotThrow(() => readClientHello(broken), `byte ${at}`);
   }
+});
+
+t.test('a hello in records of one byte, which comes byte by byte', async (t) => {
+  const message = (await hello('example.com')).subarray(5);
+  const records = Buffer.concat([...message].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte])));
+  const progress = new HelloProgress();
+  for (let length = 1; length < records.length; length++) {
+    const came = Buffer.from(records.subarray(0, length));
+    // What was looked at is not looked at again: otherwise the cost of a hello would grow as the square of its length.
+    for (let at = 0; at < progress.at; at += 6) {
+      came[at] = 0;
+    }
+    if (readClientHello(came, progress) !== 'more') {
+      t.fail(`${length} bytes`);
+    }
+  }
+  t.equal((readClientHello(records, progress) as ClientHello).serverName, 'example.com');
 });

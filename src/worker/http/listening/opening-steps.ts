@@ -1,5 +1,6 @@
 import { ERROR } from '../../../shared/log/level.js';
 import { readProxyProtocol } from '../../net/proxy-protocol.js';
+import { HelloProgress } from '../../task/tls-terminator.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import { http2Slot } from '../http2/http2-settings.js';
 import { PREFACE } from '../http2-frames/protocol.js';
@@ -45,7 +46,8 @@ const handshake: OpeningStep = {
       return 0;
     }
     opening.busy();
-    opening.handshake = opening.address.tls!.accept(opening.socket, bytes, (result) => {
+    opening.hello ??= new HelloProgress();
+    opening.handshake = opening.address.tls!.accept(opening.socket, bytes, opening.hello, (result) => {
       if ('message' in result) {
         opening.failed(result.level, result.message);
       } else if (!opening.over) {

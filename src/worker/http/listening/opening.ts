@@ -5,7 +5,7 @@ import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
 import type { TlsConnection } from '../../task/client.js';
-import type { Handshaking } from '../../task/tls-terminator.js';
+import type { Handshaking, HelloProgress } from '../../task/tls-terminator.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { Opened } from '../connection/opened.js';
 import type { AddressRuntime, HttpTlsAccepted } from '../request/address-runtime.js';
@@ -60,7 +60,8 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
   plainOnTls = false;
   /** HTTP/2's preface came, without TLS. */
   preface = false;
-  /** A handshake under way, which has the socket. */
+  /** A hello of which some has come, and the handshake that it has begun, which has the socket. */
+  hello: HelloProgress | undefined = undefined;
   handshake: Handshaking | undefined = undefined;
   /** Goes on in what follows. */
   readonly deadline = new Deadline(this);
@@ -70,8 +71,9 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
   readonly #host: OpeningHost;
   readonly #steps: readonly OpeningStep[];
   #at = -1;
-  /** What came since the step began. */
+  /** What came since the step began: so many bytes, in memory that grows with them. */
   #held: Buffer | null = null;
+  #heldLength = 0;
   #over = false;
 
   constructor(host: OpeningHost, steps: readonly OpeningStep[], socket: Socket, address: AddressRuntime, id: number, known?: KnownEnds) {
@@ -146,10 +148,13 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
     }
     const came = piece.subarray(0, length);
     const lent = shared && this.#held === null;
-    const bytes = this.#held === null ? came : Buffer.concat([this.#held, came]);
+    const bytes = this.#held === null ? came : this.#hold(this.#held, came);
     const size = this.#step.read(this, bytes);
     if (size === MORE) {
-      this.#held = lent ? Buffer.from(bytes) : bytes;
+      if (this.#held === null) {
+        this.#held = lent ? Buffer.from(came) : came;
+        this.#heldLength = length;
+      }
       return;
     }
     this.#held = null;
@@ -161,13 +166,27 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
     }
   }
 
+  /** Keeps a piece behind what is held. However small the pieces are, what is held is not copied for each. */
+  #hold(held: Buffer, piece: Buffer): Buffer {
+    const length = this.#heldLength + piece.length;
+    let memory = held;
+    if (length > held.length) {
+      memory = Buffer.alloc(2 * length);
+      held.copy(memory, 0, 0, this.#heldLength);
+      this.#held = memory;
+    }
+    piece.copy(memory, this.#heldLength);
+    this.#heldLength = length;
+    return memory.subarray(0, length);
+  }
+
   /** Has HTTP/1 go on with what came, which is no whole preface. */
   #serveHttp1(): Reading {
     const held = this.#held;
     this.#held = null;
     const reading = this.#serve();
     if (held !== null) {
-      reading.socketReceived(held, held.length, false);
+      reading.socketReceived(held, this.#heldLength, false);
     }
     return reading;
   }

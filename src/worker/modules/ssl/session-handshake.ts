@@ -5,11 +5,10 @@ import type { SessionReader, StreamSession } from '../../stream/session/session.
 import { sessionTlsSlot } from '../../stream/session/session-settings.js';
 import { INTERNAL_SERVER_ERROR } from '../../stream/session/status.js';
 import { AGAIN, FAILED, OK, type Result } from '../../task/codes.js';
-import type { TlsAccepted, TlsFailure, TlsTerminator } from '../../task/tls-terminator.js';
+import { HelloProgress, type TlsAccepted, type TlsFailure, type TlsTerminator } from '../../task/tls-terminator.js';
 import { CLOSED_BY_PEER } from '../../tls/handshake-failure.js';
 import { clientFailure } from '../../tls/request-check.js';
 
-type Terminator = TlsTerminator<StreamServer>;
 type Outcome = TlsAccepted<StreamServer> | TlsFailure;
 
 /** Takes TLS off a session's connection, where its address is for TLS. nginx: ngx_stream_ssl_handler. */
@@ -20,45 +19,63 @@ export function secure(s: StreamSession): Result {
   }
   s.action = 'SSL handshaking';
   s.deadline.set(performance.now(), s.server.conf(sessionTlsSlot).handshakeTimeout);
-  if (!begin(s, tls)) {
-    s.readTo(reader);
+  const hello = new HelloReader(tls);
+  if (!hello.begin(s)) {
+    s.readTo(hello);
   }
   return AGAIN;
 }
 
-/** Begins the handshake with what came so far. Returns false when more has to come. */
-function begin(s: StreamSession, tls: Terminator): boolean {
-  const { held } = s;
-  if (held === null) {
-    return false;
-  }
-  const handshake = tls.accept(s.socket, held, (result) => handshaken(s, result), s);
-  if (handshake === undefined) {
-    return false;
-  }
-  s.take();
-  if (s.tls === undefined && !s.finished) {
-    s.handshake = handshake;
-  }
-  return true;
-}
+/** Waits until a client's hello is whole. */
+class HelloReader implements SessionReader {
+  readonly #tls: TlsTerminator<StreamServer>;
+  readonly #progress = new HelloProgress();
 
-const reader: SessionReader = {
-  received(s, bytes, length) {
+  constructor(tls: TlsTerminator<StreamServer>) {
+    this.#tls = tls;
+  }
+
+  /** Begins the handshake with what came so far. Returns false when more has to come. */
+  begin(s: StreamSession): boolean {
+    const { held } = s;
+    if (held === null) {
+      return false;
+    }
+    const handshake = this.#tls.accept(s.socket, held, this.#progress, (result) => handshaken(s, result), s);
+    if (handshake === undefined) {
+      return false;
+    }
+    s.take();
+    if (s.tls === undefined && !s.finished) {
+      s.handshake = handshake;
+    }
+    return true;
+  }
+
+  received(s: StreamSession, bytes: Buffer, length: number): void {
     if (s.handshake === null) {
       s.hold(bytes, length);
-      begin(s, s.address.tls as Terminator);
+      this.begin(s);
     }
-  },
-  ended: gone,
-  flushed() {},
-  expired: (s) => s.finalize(INTERNAL_SERVER_ERROR),
-  broken: gone,
-  failed: (s, error) => end(s, ` (${errnoText(error)})`),
-};
+  }
 
-function gone(s: StreamSession): void {
-  end(s, '');
+  ended(s: StreamSession): void {
+    end(s, '');
+  }
+
+  flushed(): void {}
+
+  expired(s: StreamSession): void {
+    s.finalize(INTERNAL_SERVER_ERROR);
+  }
+
+  broken(s: StreamSession): void {
+    end(s, '');
+  }
+
+  failed(s: StreamSession, error: Error): void {
+    end(s, ` (${errnoText(error)})`);
+  }
 }
 
 function end(s: StreamSession, reason: string): void {

@@ -28,13 +28,14 @@ export const protocolName = (version: number): string => NAMES[version] ?? '';
 /** Reads a message piece by piece: what is not there yet, and what is longer than the message says, ends it with an exception. */
 class Cursor {
   readonly #bytes: Buffer;
-  #at = 0;
-  /** How many bytes of the message are left. */
+  /** Where it stands, and how many bytes of the message are left. */
+  at: number;
   left: number;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, at: number, left: number) {
     this.#bytes = bytes;
-    this.left = 4;
+    this.at = at;
+    this.left = left;
   }
 
   /** Goes past so many bytes, and returns where they begin. */
@@ -42,11 +43,11 @@ class Cursor {
     if (this.left < size) {
       throw NONE;
     }
-    if (this.#at + size > this.#bytes.length) {
+    if (this.at + size > this.#bytes.length) {
       throw MORE;
     }
-    const at = this.#at;
-    this.#at += size;
+    const { at } = this;
+    this.at += size;
     this.left -= size;
     return at;
   }
@@ -78,19 +79,65 @@ class Unread extends Error {
 const MORE = new Unread('more');
 const NONE = new Unread('none');
 
-/** Reads the hello out of the payload of the records so far. nginx: ngx_stream_ssl_preread_parse_record. */
-export function readHello(payload: Buffer): PrereadHello | Otherwise {
-  try {
-    return read(new Cursor(payload));
-  } catch (error) {
-    if (error instanceof Unread) {
-      return error.why;
+/** The head of a message: its type and its length. */
+const HEAD = 4;
+/** The memory for a hello that does not come in one record begins with so many bytes. */
+const LEAST = 512;
+
+/** What a hello says, up to its extension at `at`. */
+interface Extensions {
+  at: number;
+  left: number;
+  version: number;
+  serverName: string | undefined;
+  alpn: string | undefined;
+}
+
+/** A hello in the records that came so far: each extension is read once, in however many records they are. */
+export class HelloRecords {
+  #memory: Buffer;
+  #length = 0;
+  #read: Extensions | undefined = undefined;
+
+  /** `size`: bytes of the first record. */
+  constructor(size: number) {
+    this.#memory = Buffer.alloc(Math.max(size, LEAST));
+  }
+
+  /** Adds a record's payload, and reads as far as there is something. nginx: ngx_stream_ssl_preread_parse_record. */
+  add(payload: Buffer): PrereadHello | Otherwise {
+    const length = this.#length + payload.length;
+    if (length > this.#memory.length) {
+      const memory = Buffer.alloc(2 * length);
+      this.#memory.copy(memory, 0, 0, this.#length);
+      this.#memory = memory;
     }
-    throw error;
+    payload.copy(this.#memory, this.#length);
+    this.#length = length;
+    try {
+      return this.#goOn(this.#memory.subarray(0, length));
+    } catch (error) {
+      if (error instanceof Unread) {
+        return error.why;
+      }
+      throw error;
+    }
+  }
+
+  #goOn(bytes: Buffer): PrereadHello {
+    const cursor = new Cursor(bytes, this.#read?.at ?? 0, this.#read?.left ?? HEAD);
+    const read = (this.#read ??= readBeginning(cursor));
+    while (cursor.left > 0) {
+      readExtension(cursor, read);
+      read.at = cursor.at;
+      read.left = cursor.left;
+    }
+    return { protocol: protocolName(read.version), serverName: read.serverName ?? '', alpn: read.alpn ?? '' };
   }
 }
 
-function read(cursor: Cursor): PrereadHello {
+/** Reads up to the first extension. */
+function readBeginning(cursor: Cursor): Extensions {
   const type = cursor.byte();
   if (type !== CLIENT_HELLO) {
     throw NONE;
@@ -98,31 +145,30 @@ function read(cursor: Cursor): PrereadHello {
   const high = cursor.byte();
   const size = (high << 16) | cursor.pair();
   cursor.left = size;
-  let version = cursor.pair();
+  const version = cursor.pair();
   cursor.skip(32);
   cursor.skip(cursor.byte());
   cursor.skip(cursor.pair());
   cursor.skip(cursor.byte());
-  let serverName: string | undefined;
-  let alpn: string | undefined;
   if (cursor.left > 0) {
     cursor.pair();
   }
-  while (cursor.left > 0) {
-    const kind = cursor.pair();
-    const length = cursor.pair();
-    if (kind === EXTENSION.SERVER_NAME && serverName === undefined) {
-      serverName = readServerName(cursor);
-    } else if (kind === EXTENSION.ALPN && alpn === undefined) {
-      alpn = readAlpn(cursor);
-    } else if (kind === EXTENSION.VERSIONS) {
-      version = 0x0304;
-      cursor.skip(cursor.byte());
-    } else {
-      cursor.skip(length);
-    }
+  return { at: cursor.at, left: cursor.left, version, serverName: undefined, alpn: undefined };
+}
+
+function readExtension(cursor: Cursor, read: Extensions): void {
+  const kind = cursor.pair();
+  const length = cursor.pair();
+  if (kind === EXTENSION.SERVER_NAME && read.serverName === undefined) {
+    read.serverName = readServerName(cursor);
+  } else if (kind === EXTENSION.ALPN && read.alpn === undefined) {
+    read.alpn = readAlpn(cursor);
+  } else if (kind === EXTENSION.VERSIONS) {
+    read.version = 0x0304;
+    cursor.skip(cursor.byte());
+  } else {
+    cursor.skip(length);
   }
-  return { protocol: protocolName(version), serverName: serverName ?? '', alpn: alpn ?? '' };
 }
 
 function readServerName(cursor: Cursor): string {

@@ -6,7 +6,7 @@ import { defineModule, defineSharedScope, type StreamVariable } from '../../modu
 import type { StreamSession } from '../../stream/session/session.js';
 import { lastingSlot } from '../../task/client-task.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
-import { type PrereadHello, protocolName, readHello } from './hello.js';
+import { HelloRecords, type PrereadHello, protocolName } from './hello.js';
 
 interface Settings {
   on: boolean;
@@ -19,16 +19,11 @@ const scope = defineSharedScope<Settings>({
   },
 });
 
-/** The records of a hello that came so far. */
+/** The records of a session so far. */
 class Records {
   /** How much of what the session holds has been looked at. */
   at = 0;
-  payload: Buffer | null = null;
-
-  add(bytes: Buffer): Buffer {
-    this.payload = this.payload === null ? bytes : Buffer.concat([this.payload, bytes]);
-    return this.payload;
-  }
+  hello: HelloRecords | undefined = undefined;
 }
 
 const HANDSHAKE = 0x16;
@@ -63,7 +58,8 @@ function preread(s: StreamSession): Result {
     if (bytes.length < end) {
       break;
     }
-    const hello = readHello(records.add(Buffer.from(bytes.subarray(at + RECORD_HEAD, end))));
+    records.hello ??= new HelloRecords(size);
+    const hello = records.hello.add(bytes.subarray(at + RECORD_HEAD, end));
     if (hello === 'none') {
       return DECLINED;
     }
