@@ -25,8 +25,9 @@ export interface StreamTableOwner {
   readonly window: number;
 }
 
-/** More than that is not kept for one stream, in bytes. */
+/** More than that is not kept for one stream, in bytes, and for all together, but for what each may have in any case. */
 const KEEP_MOST = 2 * 1024 * 1024;
+const KEEP_ALL = 4 * KEEP_MOST;
 
 /** The streams of a connection, and their flow control (RFC 9000, 2 to 4). */
 export class StreamTable {
@@ -40,6 +41,8 @@ export class StreamTable {
   // What the peer allows.
   maxData = 0;
   #sent = 0;
+  /** Bytes that wait in all streams to be sent, or to be acknowledged. */
+  #kept = 0;
   #maxUni = 0;
   #bidiLocal = 0;
   #uni = 0;
@@ -80,9 +83,15 @@ export class StreamTable {
     return this.#streams.size;
   }
 
-  /** How many bytes are kept for a stream, sent or not. */
-  get keepMost(): number {
-    return Math.min(KEEP_MOST, Math.max(this.#limits.window, 2 * this.#owner.window));
+  /** How many bytes may be kept for a stream, sent or not, that has so many: what its peer does not take must not fill the memory. */
+  keepMost(kept: number): number {
+    const wanted = Math.min(KEEP_MOST, 2 * this.#owner.window, kept + KEEP_ALL - this.#kept);
+    return Math.max(this.#limits.window, wanted);
+  }
+
+  /** So many bytes more are kept for the streams, or less. */
+  keeps(bytes: number): void {
+    this.#kept += bytes;
   }
 
   get(id: number): Stream | undefined {

@@ -65,7 +65,8 @@ export class Stream implements QuicStream {
   }
 
   get room(): number {
-    const room = this.send === undefined || this.resetCode >= 0 ? 0 : this.#table.keepMost - this.send.kept;
+    const { send } = this;
+    const room = send === undefined || this.resetCode >= 0 ? 0 : this.#table.keepMost(send.kept) - send.kept;
     if (room <= 0) {
       this.#full = true;
     }
@@ -82,6 +83,7 @@ export class Stream implements QuicStream {
       return;
     }
     send.write(bytes);
+    this.#table.keeps(bytes.length);
     send.fin = end;
     this.#table.queue(this);
   }
@@ -100,6 +102,7 @@ export class Stream implements QuicStream {
       return;
     }
     this.resetCode = code;
+    this.#table.keeps(-send.kept);
     // The final size counts what was sent.
     send.end = send.next;
     send.clear();
@@ -240,14 +243,16 @@ export class Stream implements QuicStream {
     if (this.over || this.resetCode >= 0) {
       return;
     }
+    const before = send!.kept;
     const less = send!.acked(from, to, fin);
+    this.#table.keeps(send!.kept - before);
     if (send!.settled) {
       if (!this.told) {
         this.told = true;
         this.handler?.finished();
         this.#table.maybeOver(this);
       }
-    } else if (less && this.#full && send!.kept * 2 <= this.#table.keepMost) {
+    } else if (less && this.#full && send!.kept * 2 <= this.#table.keepMost(send!.kept)) {
       this.#full = false;
       this.handler?.drained();
     }
