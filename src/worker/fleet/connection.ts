@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type * as IoRedisPackage from 'ioredis';
 import { nativeText } from '../../shared/text/native-text.js';
 import { setTimer } from '../../shared/time/timer.js';
+import { ReplyBounds } from './reply-bounds.js';
 import type { SharedStoreSettings, StoreServer, StoreTls } from './settings.js';
 
 /** What a command is given. Numbers are written in decimals. */
@@ -60,6 +62,11 @@ export function connectStore(settings: SharedStoreSettings, purpose: string, eve
     events.connected();
   });
   client.on('close', () => events.disconnected(failure));
+  if (client instanceof load().Cluster) {
+    client.on('+node', guard);
+  } else {
+    guard(client);
+  }
   let closed = false;
   // The package gives up when it is told of another master while it looks for one.
   client.on('end', () => {
@@ -75,6 +82,34 @@ export function connectStore(settings: SharedStoreSettings, purpose: string, eve
       client.disconnect();
     },
   };
+}
+
+/** What ioredis has of a connection. */
+interface OneConnection {
+  readonly stream: Socket;
+  /** Commands that were sent and not answered. */
+  readonly commandQueue: { readonly length: number };
+}
+
+/** Breaks a connection off by which something comes that nobody asked for, or that takes more memory than any answer. */
+function guard(client: IoRedisPackage.Redis): void {
+  client.on('connect', () => {
+    const connection = client as unknown as OneConnection;
+    const { stream } = connection;
+    const bounds = new ReplyBounds();
+    const emit = stream.emit.bind(stream) as (name: string, ...args: unknown[]) => boolean;
+    // Listeners cannot keep others from hearing.
+    stream.emit = (name: string, ...args: unknown[]): boolean => {
+      const came = name === 'data' ? bounds.take(args[0] as Buffer) : 0;
+      if (typeof came === 'number' && came <= connection.commandQueue.length) {
+        return emit(name, ...args);
+      }
+      if (!stream.destroyed) {
+        stream.destroy(new Error(typeof came === 'string' ? `it answers what cannot be read: ${came}` : 'it answers what was not asked'));
+      }
+      return true;
+    };
+  });
 }
 
 function openSingle(settings: SharedStoreSettings, purpose: string): Client {
