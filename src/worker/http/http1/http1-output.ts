@@ -1,3 +1,4 @@
+import { ERROR } from '../../../shared/log/level.js';
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { Socket } from '../../../shared/net/socket.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
@@ -27,6 +28,8 @@ export class Http1Output implements TickTask {
   /** The head, until it leaves with the first piece of the body. */
   #head: string | null = null;
   #flushScheduled = false;
+  /** How many bytes of the body are still to come by what its head says; -1 where it does not say that. */
+  #left = -1;
   #pacer: RatePacer | null = null;
   /** Bytes sent that the pace does not count: a head of usual length. */
   #uncounted = 0;
@@ -84,6 +87,7 @@ export class Http1Output implements TickTask {
       logResponseHead(r, this.#head);
     }
     r.headerSize = this.#head.length;
+    this.#left = r.chunkedOut || this.#head === '' ? -1 : r.out.contentLength;
     // The rate is looked at without a body, too: a complaint about it is logged, and so is the variable.
     const pacer = makePacer(r);
     if (r.headerOnly) {
@@ -161,16 +165,42 @@ export class Http1Output implements TickTask {
     }
   }
 
-  send(r: Request, chunk: Chunk | null, last: boolean): void {
-    if (r !== this.#request || this.#waitsForPace(r, chunk, last)) {
+  send(r: Request, given: Chunk | null, givenLast: boolean): void {
+    if (r !== this.#request || this.#lastQueued) {
       return;
     }
-    this.#sent(r, this.#write(r, chunk, last), last);
+    let [chunk, last] = [given, givenLast];
+    const size = chunk === null ? 0 : chunk.length;
+    if (this.#left >= 0 && (last ? size !== this.#left : size > this.#left)) {
+      const most = this.#wrongLength(r, size);
+      chunk = chunk === null ? null : chunk.subarray(0, most);
+      last = true;
+    }
+    if (!this.#waitsForPace(r, chunk, last)) {
+      this.#sent(r, this.#write(r, chunk, last), last);
+    }
+  }
+
+  /**
+   * The body that ends is shorter than its head has said, or it becomes longer: what is too much would be taken for another response. The
+   * connection ends with what was announced of it. Returns how many bytes of the piece may leave.
+   */
+  #wrongLength(r: Request, size: number): number {
+    r.keepalive = false;
+    if (size > this.#left) {
+      const { source } = r;
+      r.source = null;
+      source?.abort(r);
+    }
+    r.log(ERROR, `the response is ${size > this.#left ? 'longer' : 'shorter'} than its "Content-Length"`);
+    return Math.min(size, this.#left);
   }
 
   /** Sends the bytes `start..end`, whose memory is the caller's again when this returns. */
   sendLent(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void {
     if (this.#pacer !== null) {
+      this.send(r, Buffer.from(bytes.subarray(start, end)), last);
+    } else if (this.#left >= 0 && (last ? end - start !== this.#left : end - start > this.#left)) {
       this.send(r, Buffer.from(bytes.subarray(start, end)), last);
     } else if (r === this.#request) {
       this.#sent(r, this.#writeLent(r, bytes, start, end, last), last);
@@ -225,20 +255,27 @@ export class Http1Output implements TickTask {
   /** Sends as many of the bytes as the client's connection takes now, and returns how many; what to do next is up to `send`. */
   offer(r: Request, bytes: Chunk): number {
     this.flush();
-    const taken = this.#socket.offer(bytes);
-    r.bytesSent += taken;
+    const fits = this.#left < 0 || bytes.length <= this.#left;
+    const taken = this.#socket.offer(fits ? bytes : bytes.subarray(0, this.#left));
+    this.#count(r, taken);
     return taken;
   }
 
   /** Offers bytes of a file that the kernel sends by itself; -1 where it does not. */
   offerFile(r: Request, fd: number, at: number, size: number): number {
-    if (this.#socket.offerFile === undefined) {
+    if (this.#socket.offerFile === undefined || (this.#left >= 0 && size > this.#left)) {
       return -1;
     }
     this.flush();
     const taken = this.#socket.offerFile(fd, at, size);
-    r.bytesSent += Math.max(0, taken);
+    this.#count(r, Math.max(0, taken));
     return taken;
+  }
+
+  /** Counts bytes of the body that left as they are. */
+  #count(r: Request, bytes: number): void {
+    r.bytesSent += bytes;
+    this.#left = this.#left < 0 ? -1 : this.#left - bytes;
   }
 
   /** A piece of the response is on its way: it waits for the client, or for its pace. */
@@ -300,6 +337,7 @@ export class Http1Output implements TickTask {
   abandon(): void {
     this.#request = null;
     this.#head = null;
+    this.#left = -1;
     this.#pacer = null;
     this.#headWaits = false;
     this.#pausing = false;
@@ -326,7 +364,8 @@ export class Http1Output implements TickTask {
     if (total === 0) {
       return !this.#socket.pending;
     }
-    r.bytesSent += total;
+    r.bytesSent += before.length + after.length;
+    this.#count(r, size);
     const socket = this.#socket;
     if (size === 0) {
       return socket.write(before + after);
@@ -346,7 +385,8 @@ export class Http1Output implements TickTask {
       before += `${(end - start).toString(16)}\r\n`;
       after = last ? `\r\n${lastChunk(r)}` : '\r\n';
     }
-    r.bytesSent += before.length + end - start + after.length;
+    r.bytesSent += before.length + after.length;
+    this.#count(r, end - start);
     return this.#socket.writeLent(before, bytes, start, end, after);
   }
 }

@@ -1,7 +1,7 @@
 // Longer than most: both directions of one exchange, which only make sense together.
 
 import { ERROR, INFO } from '../../../shared/log/level.js';
-import type { Result } from '../../task/codes.js';
+import { FAILED, type Result } from '../../task/codes.js';
 import { Deadline, type Expiring } from '../../time/deadline.js';
 import { makePacer } from '../body/rate.js';
 import type { KnownClient } from '../connection/known-client.js';
@@ -44,6 +44,8 @@ export abstract class RequestStream<C extends KnownClient>
   protected chunk: Chunk | null = null;
   protected sent = 0;
   protected last = false;
+  /** How many bytes of the body are still to come by what its head says; -1 where it does not say that. */
+  #announced = -1;
   /** A piece waits to be sent. */
   protected sending = false;
   #pace: PacedPieces | null = null;
@@ -186,6 +188,7 @@ export abstract class RequestStream<C extends KnownClient>
     this.outClosed = fin;
     this.#countHead(r, this.writeHead(r, status, fin));
     if (!fin) {
+      this.#announced = r.out.contentLength;
       const pacer = makePacer(r);
       this.#pace = pacer === null ? null : new PacedPieces(this, pacer);
     }
@@ -221,11 +224,26 @@ export abstract class RequestStream<C extends KnownClient>
 
   /** Has a piece sent when its turn comes; nothing else may be under way. */
   put(chunk: Chunk | null, last: boolean): void {
+    if (this.#announced >= 0 && !this.#fits(chunk === null ? 0 : chunk.length, last)) {
+      return;
+    }
     this.chunk = chunk;
     this.sent = 0;
     this.last = last;
     this.sending = true;
     this.enqueue();
+  }
+
+  /** Whether a piece is what the head has announced; the stream is broken off otherwise, since its client could only guess what is meant. */
+  #fits(size: number, last: boolean): boolean {
+    const r = this.request;
+    this.#announced -= size;
+    if (last ? this.#announced === 0 : this.#announced >= 0) {
+      return true;
+    }
+    r.log(ERROR, `the response is ${this.#announced < 0 ? 'longer' : 'shorter'} than its "Content-Length"`);
+    r.terminate(FAILED);
+    return false;
   }
 
   /** How many bytes wait to be sent. */
