@@ -114,3 +114,22 @@ t.test('a file becomes longer, or shorter, between its slices', async (t) => {
   t.equal(shrunk.includes('next'), false);
   t.ok(shrunk.length - shrunk.indexOf('\r\n\r\n') - 4 < 3000);
 });
+
+t.test('a slice without bytes does not lead to another one', async (t) => {
+  const origin = await startOrigin(t, ({ header }) => {
+    const first = header('range') === 'bytes=0-1023';
+    return {
+      status: 206,
+      headers: { 'Content-Range': first ? 'bytes 0-1023/5000' : 'bytes 1024-1023/1024' },
+      body: Buffer.alloc(first ? 1024 : 0, 'x'),
+    };
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`location / { slice 1k; proxy_pass http://127.0.0.1:${origin.port}; proxy_set_header Range $slice_range; }`),
+  });
+  const client = await RawClient.connect(s);
+  client.send(requestText('GET', '/'));
+  await client.rest();
+  await s.logged('invalid range in slice response');
+  t.equal(origin.requests.length, 2);
+});
