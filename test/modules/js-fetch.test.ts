@@ -279,3 +279,32 @@ t.test('what is refused', async (t) => {
   t.match(String(await message('js_fetch_trusted_certificate /nowhere.pem;')), '/nowhere.pem');
   t.match(String(await message('js_engine v8;')), 'invalid value "v8" in');
 });
+
+t.test('a response that breaks off is no beginning of that of the next address', async (t) => {
+  const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 120\r\nX-Of: first\r\n\r\nof the first server';
+  const origin = await startOrigin(t, async (_request, reply): Promise<OriginAnswer | undefined> => {
+    if (origin.connections() > 1) {
+      return { headers: { 'X-Of': 'second' }, body: 'whole' };
+    }
+    await reply.write(begun);
+    await seen;
+    return reply.reset();
+  });
+  const dns = await startNameServer(t, {
+    'two.test': [
+      { type: 'A', value: '127.0.0.1' },
+      { type: 'A', value: '127.0.0.1' },
+    ],
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location /get { js_content main.get; }`,
+      `js_path %%DIR%%; js_import main from t.js; resolver 127.0.0.1:${dns.port} ipv6=off;`,
+    ),
+    files: { 't.js': script },
+  });
+  // What is written is read before the connection breaks: the worker has answered something else in the meantime.
+  const seen = origin.received(1).then(() => httpGet(s, '/nothing'));
+  const { text } = await httpGet(s, `/get${ask(`http://two.test:${origin.port}/`)}`);
+  t.strictSame(JSON.parse(text).slice(3), [['Connection=close', 'Content-Length=5', 'X-Of=second'], [], 'whole', true]);
+});

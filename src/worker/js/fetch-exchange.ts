@@ -9,7 +9,7 @@ import { CONNECTION_FIELDS } from '../http/fields/connection-fields.js';
 import { cipherOf } from '../net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
-import { type ResponseFault, WholeResponse } from '../upstream/response/whole-response.js';
+import { type ResponseFault, type ResponseLimits, WholeResponse } from '../upstream/response/whole-response.js';
 import { CHUNKED_FACTOR, type FetchAnswer, faultError, fetchAnswer } from './fetch-answer.js';
 import { type FetchHeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
@@ -64,7 +64,9 @@ export class FetchExchange {
   readonly #tls: boolean;
   readonly #parts: BackendUrl;
   readonly #key: string;
-  readonly #response: WholeResponse;
+  readonly #limits: ResponseLimits;
+  /** The response of the connection at hand. */
+  #response: WholeResponse;
   #addresses: readonly string[] = [];
   #connection: FetchConnection | undefined = undefined;
   #socket: Socket | undefined = undefined;
@@ -87,7 +89,8 @@ export class FetchExchange {
     this.#key = `${tls ? 's' : 'p'} ${parts.host.toLowerCase()} ${parts.port}`;
     const headOnly = request.method.toUpperCase() === 'HEAD';
     const { bufferSize, maxResponse } = options;
-    this.#response = new WholeResponse({ head: bufferSize, body: maxResponse, chunked: maxResponse * CHUNKED_FACTOR, headOnly });
+    this.#limits = { head: bufferSize, body: maxResponse, chunked: maxResponse * CHUNKED_FACTOR, headOnly };
+    this.#response = new WholeResponse(this.#limits);
   }
 
   start(): void {
@@ -300,6 +303,8 @@ export class FetchExchange {
   #use(socket: Socket): void {
     const connection = this.#connection!;
     connection.requests++;
+    // What came of another server's response, which broke off, is no part of this one.
+    this.#response = new WholeResponse(this.#limits);
     socket.on('error', (error) => {
       if (!this.#askAgain()) {
         this.#outcome.log(ERROR, `${this.#scope.who} fetch recv() failed (${errnoText(error)})`);
