@@ -62,6 +62,30 @@ t.test('pass', async (t) => {
   await s.logged('port not found for "127.0.0.1:1"');
 });
 
+t.test('a connection that its target does not take is counted no longer', { skip: againstNginx && 'it takes it' }, async (t) => {
+  const { rsa } = certs();
+  const s = await startServer(t, {
+    conf: `events {}
+    stream {
+      ssl_certificate ${rsa.cert};
+      ssl_certificate_key ${rsa.key};
+      server { listen 127.0.0.1:%%PORT_0%% ssl; pass 127.0.0.1:%%PORT_8%%; }
+    }
+    http {
+      access_log off;
+      ssl_certificate ${rsa.cert};
+      ssl_certificate_key ${rsa.key};
+      server { listen 127.0.0.1:%%PORT_8%% ssl; }
+      server { listen 127.0.0.1:%%PORT_9%%; location / { stub_status; } }
+    }`,
+  });
+  for (let i = 0; i < 3; i++) {
+    await (await RawClient.connect(s.port(0), { tls: {} })).closed();
+  }
+  await s.logged('cannot pass such a connection to a listener with ssl or proxy_protocol');
+  t.match((await httpGet(s.port(9), '/')).text, /^Active connections: 1 \n/);
+});
+
 t.test('a limit of connections in the server that passes', { skip: againstNginx && 'it counts requests of http, too' }, async (t) => {
   const s = await startServer(t, {
     conf: `worker_processes 1; events {}

@@ -173,6 +173,17 @@ export class Connections {
   /** Called by each connection as it ends. */
   closed(connection: HeldConnection): void {
     this.uncount(connection);
+    this.#ended();
+  }
+
+  /** A connection ends that was dropped, and for which nobody else stands. */
+  dropped(): void {
+    this.counters.active--;
+    this.counters.changed();
+    this.#ended();
+  }
+
+  #ended(): void {
     this.#gate.released();
     if (this.draining && this.#held.size === 0) {
       this.#onDrained?.();

@@ -122,6 +122,7 @@ export class Acceptor implements Http1Host, OpeningHost, QuicConnectionServer {
     if (address.proxyProtocol || (address.tls !== undefined && 'cipher' in socket)) {
       address.defaultServer.root.log.log(ERROR, `*${id} cannot pass such a connection to a listener with ssl or proxy_protocol`);
       socket.close();
+      this.#connections.dropped();
       return;
     }
     const remote = { address: client.remoteAddress, port: client.remotePort };
