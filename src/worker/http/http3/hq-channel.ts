@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ERROR } from '../../../shared/log/level.js';
+import { Gathered } from '../../bytes/gathered.js';
 import { asStatus } from '../../task/codes.js';
 import { checkClientCertificate } from '../../tls/request-check.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
@@ -15,14 +16,14 @@ import { RequestStream } from './channel.js';
 import { isDisabled, makeHttp3Stream } from './open-request.js';
 
 const line = new RequestLine();
-const NOTHING = Buffer.alloc(0);
+const LF = 0x0a;
 
 /**
  * What comes on a stream of `hq-interop`: the line of a request of HTTP/0.9, by which implementations of QUIC are tried without HTTP/3.
  * nginx reads HTTP/1 there.
  */
 export class HqChannel extends RequestStream {
-  #held: Buffer = Buffer.alloc(0);
+  readonly #held = new Gathered();
   /** The client has ended its side. */
   #ended = false;
 
@@ -32,18 +33,28 @@ export class HqChannel extends RequestStream {
     if (this.over || !this.c.open) {
       return;
     }
-    const held = Buffer.concat([this.#held, bytes.subarray(start, end)]);
+    const held = this.#held;
+    const first = held.length === 0;
+    held.add(bytes, start, end);
     this.#ended = last;
-    if (this.c.holding && held.length <= this.c.fieldLimits.field) {
-      this.#held = held;
-      return;
+    const { field } = this.c.fieldLimits;
+    // A line that goes on is looked at again when its end may have come: its pieces are not joined for each of them.
+    const looks = first || last || held.length > field || bytes.subarray(start, end).includes(LF);
+    if (looks && !(this.c.holding && held.length <= field)) {
+      this.#read();
     }
+  }
+
+  #read(): void {
+    const held = this.#held.joined();
+    const last = this.#ended;
     // A line may end with the stream.
-    const whole = last && held.at(-1) !== 0x0a ? Buffer.concat([held, Buffer.from('\n')]) : held;
+    const whole = last && held.at(-1) !== LF ? Buffer.concat([held, Buffer.from('\n')]) : held;
     const code = line.scan(whole, 0, whole.length);
     if (code === REQUEST_LINE_AGAIN && !last && held.length <= this.c.fieldLimits.field) {
-      this.#held = held;
-    } else if (code === REQUEST_LINE_OK && line.version === HTTP_09 && line.schemaStart === -1) {
+      return;
+    }
+    if (code === REQUEST_LINE_OK && line.version === HTTP_09 && line.schemaStart === -1) {
       this.#run(whole, last);
     } else {
       this.c.note(ERROR, 'client sent invalid request of HTTP/0.9');
@@ -55,7 +66,7 @@ export class HqChannel extends RequestStream {
     const { c } = this;
     this.headCame();
     this.over = true;
-    this.#held = Buffer.alloc(0);
+    this.#held.clear();
     const stream = makeHttp3Stream(c, this);
     stream.inClosed = end;
     const r = stream.request;
@@ -75,13 +86,13 @@ export class HqChannel extends RequestStream {
   }
 
   override resume(): void {
-    if (this.#held.length > 0) {
-      this.received(NOTHING, 0, 0, this.#ended);
+    if (this.#held.length > 0 && !this.over && this.c.open) {
+      this.#read();
     }
   }
 
   protected override forget(): void {
-    this.#held = Buffer.alloc(0);
+    this.#held.clear();
   }
 }
 
