@@ -44,7 +44,14 @@ t.test('JavaScript announces another length than that of the body', async (t) =>
        location /file/ { js_header_filter filter.less; alias %%DIR%%/; }`,
       'js_import web from web.js; js_import node from node.js; js_import filter from filter.js;',
     ),
-    files: { 'web.js': web, 'node.js': node, 'filter.js': filter, small: 'abcdefgh', medium: 'x'.repeat(30_000), large: `abcde${'x'.repeat(300_000)}` },
+    files: {
+      'web.js': web,
+      'node.js': node,
+      'filter.js': filter,
+      small: 'abcdefgh',
+      medium: 'x'.repeat(30_000),
+      large: `abcde${'x'.repeat(300_000)}`,
+    },
   });
   const body = async (target: string): Promise<readonly [text: string, goesOn: boolean]> => {
     const client = await RawClient.connect(s);
@@ -132,4 +139,33 @@ t.test('a slice without bytes does not lead to another one', async (t) => {
   await client.rest();
   await s.logged('invalid range in slice response');
   t.equal(origin.requests.length, 2);
+});
+
+t.test('an error page that has no body, but says how long it would be', async (t) => {
+  const origin = await startOrigin(
+    t,
+    ({ target }) => `HTTP/1.1 ${target.slice(1)} Nothing\r\nContent-Length: 5\r\nConnection: close\r\n\r\n`,
+  );
+  const s = await startServer(t, {
+    conf: serverConf(
+      `http2 on;
+       error_page 403 /204; error_page 402 /304;
+       location = /forbidden { return 403; } location = /paid { return 402; }
+       location = /204 { proxy_pass http://127.0.0.1:${origin.port}; } location = /304 { proxy_pass http://127.0.0.1:${origin.port}; }
+       location = /next { return 200 next; }`,
+    ),
+  });
+  for (const [target, status] of [
+    ['/forbidden', 403],
+    ['/paid', 402],
+  ] as const) {
+    const client = await RawClient.connect(s);
+    client.send(requestText('GET', target)).send(requestText('GET', '/next', { Connection: 'close' }));
+    const [head, next] = (await client.rest()).split('\r\n\r\n') as [string, string];
+    t.ok(head.startsWith(`HTTP/1.1 ${status} `));
+    t.match(head, /^Content-Length: 0$/m, 'a length of what comes');
+    t.match(next, 'HTTP/1.1 200', 'the next response is no part of it');
+    const { body, reset } = await (await Http2Client.connect(t, s.port(0))).request(1, request('GET', target)).response(1);
+    t.strictSame([body, reset], ['', undefined]);
+  }
 });

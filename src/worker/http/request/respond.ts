@@ -21,6 +21,10 @@ export function sendHeader(r: Request): Result {
   }
   const out = r.out;
   if (r.errStatus !== 0) {
+    // Under another status, a client would wait for the body that the length is of, or take the next response for it.
+    if ((out.status === 204 || out.status === 304) && out.contentLength > 0) {
+      out.contentLength = 0;
+    }
     out.status = r.errStatus;
     out.statusText = undefined;
   }
