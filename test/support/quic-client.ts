@@ -121,6 +121,8 @@ export class QuicClient {
   readonly unknown: Buffer[] = [];
   confirmed = false;
   acknowledges = true;
+  /** Challenges are answered. */
+  answers = true;
   /** Acknowledgements tell that all packets came with ECT(0), but for so many of the application that came with CE. */
   tellsMarks = false;
   congested = 0;
@@ -533,7 +535,9 @@ export class QuicClient {
           break;
         case 0x1a:
           this.challenges.push(Buffer.from(cursor.take(8)));
-          this.send(APPLICATION, frame(0x1b, this.challenges.at(-1)!));
+          if (this.answers) {
+            this.send(APPLICATION, frame(0x1b, this.challenges.at(-1)!));
+          }
           break;
         case 0x1b:
           this.responses.push(Buffer.from(cursor.take(8)));

@@ -173,8 +173,14 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     return this.controls.length > 0 || this.streams.queueOfSenders.size > 0;
   }
 
-  newToken(): Buffer {
-    return this.host.newToken(this.path);
+  /** A token for the address in use; undefined as long as nobody knows whether the client is there. */
+  newToken(): Buffer | undefined {
+    return this.path.validated ? this.host.newToken(this.path) : undefined;
+  }
+
+  /** The client is known to be at the address in use, for which it gets a token (RFC 9000, 8.1.3 and 9.3). */
+  vouch(): void {
+    this.controls.add(Control.TOKEN, 0);
   }
 
   resetToken(id: Buffer): Buffer {
@@ -232,7 +238,7 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     this.discard(this.spaces[HANDSHAKE]!);
     this.spaces[INITIAL] = this.spaces[HANDSHAKE] = GONE;
     this.controls.add(Control.DONE, 0);
-    this.controls.add(Control.TOKEN, 0);
+    this.vouch();
     this.ownIds.allow(this.handshake.peer!.idLimit);
     this.beginMtu();
     this.beginEarly();

@@ -307,6 +307,9 @@ export class PacketWriter {
         return at + 1;
       case Control.TOKEN: {
         const token = c.newToken();
+        if (token === undefined) {
+          return at;
+        }
         bytes[at] = Frame.NEW_TOKEN;
         at = putInt(bytes, at + 1, token.length);
         bytes.set(token, at);

@@ -125,6 +125,7 @@ export class Paths {
     c.recovery.cubic.resize(BASE);
     if (path.validated) {
       c.beginMtu();
+      c.vouch();
     } else if (path.challenge === undefined) {
       path.ask(now, c.probeTimeout);
     }
@@ -138,6 +139,7 @@ export class Paths {
           this.#leave(this.#before);
           this.#before = undefined;
           this.#connection.beginMtu();
+          this.#connection.vouch();
         }
         return;
       }
@@ -178,6 +180,8 @@ export class Paths {
       this.#before = undefined;
       c.mtu.reset();
       c.beginMtu();
+      // One that was lost meanwhile was not repeated.
+      c.vouch();
       c.touch();
     } else {
       c.idleAt = now;

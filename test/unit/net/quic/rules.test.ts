@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { ipAddress } from '../../../../src/shared/net/socket-addresses.js';
 import { whyNoQuic } from '../../../../src/worker/net/openssl/quic-library.js';
 import type { ServerConnection } from '../../../../src/worker/net/quic/connection.js';
 import { Frame, QuicFrameReader } from '../../../../src/worker/net/quic/frame-reader.js';
 import type { Path } from '../../../../src/worker/net/quic/path.js';
 import { APPLICATION, Space } from '../../../../src/worker/net/quic/space.js';
+import { AddressTokens } from '../../../../src/worker/net/quic/tokens.js';
 import { HqEndpoint } from '../../../support/hq-endpoint.js';
 import { frame, QuicClient } from '../../../support/quic-client.js';
 import { waitFor } from '../../../support/wait.js';
@@ -165,6 +168,44 @@ t.test('each path has an identifier of its own (RFC 9000, 9.5)', { skip }, async
     t.strictSame(new Set(sent), new Set([client.source.toString('hex')]));
     t.strictSame(server.seen.ends, []);
   });
+});
+
+t.test('a client gets tokens for addresses at which it is known to be (RFC 9000, 8.1.3 and 9.3)', { skip }, async (t) => {
+  const server = new HqEndpoint();
+  const client = await QuicClient.open(server.port);
+  const socket = createSocket('udp4');
+  t.teardown(() => {
+    socket.close();
+    client.close();
+    server.close();
+  });
+  socket.bind(0, '127.0.0.2');
+  await once(socket, 'listening');
+  socket.on('message', (bytes, from) => client.socket.emit('message', bytes, from));
+  const tokens = new AddressTokens(Buffer.alloc(32, 7));
+  const isFor = (address: string): boolean | undefined => tokens.read(client.token!, ipAddress(address, 9)!.bytes)?.valid;
+  // All that the server says is lost, as far as it knows.
+  client.acknowledges = client.answers = false;
+  await client.until(() => client.token !== undefined && client.newIds.length > 0);
+  t.equal(isFor('127.0.0.1'), true);
+  client.send(APPLICATION, frame(0x18, 1, 0, Buffer.from([8]), randomBytes(8), randomBytes(16)));
+  client.peer = client.newIds[0]!.id;
+  for (let i = 0; i < 3; i++) {
+    client.sendRaw(client.packet(APPLICATION, Buffer.concat([frame(1), Buffer.alloc(1100)])), socket);
+  }
+  await client.until(() => client.challenges.length > 0);
+  // What left before for the address before has come, too.
+  await setImmediate();
+  client.token = undefined;
+  client.frames.length = 0;
+  await client.until(() => client.frames.some(({ type }) => type === Frame.HANDSHAKE_DONE));
+  t.equal((server.connections[0] as ServerConnection).path.validated, false);
+  t.equal(client.token, undefined, 'what came with the lost token is repeated');
+  client.sendRaw(client.packet(APPLICATION, frame(0x1b, client.challenges.at(-1)!)), socket);
+  await client.until(() => client.token !== undefined);
+  t.equal(isFor('127.0.0.2'), true);
+  t.equal(isFor('127.0.0.1'), false);
+  t.strictSame(server.seen.ends, []);
 });
 
 t.test('a challenge where the client is brings more than the answer', { skip }, async (t) => {
