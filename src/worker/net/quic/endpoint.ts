@@ -51,6 +51,9 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     () => this.#flush(),
   );
   readonly #header = new LongHeader();
+  /** The ID that a packet came to last, as bytes and as the key that was made of them: most come to the same one as the packet before. */
+  readonly #recent: Buffer = Buffer.alloc(ID_LENGTH);
+  #recentKey = '\0'.repeat(ID_LENGTH);
   #dirty: ServerConnection[] = [];
   #spare: ServerConnection[] = [];
   #draining = false;
@@ -196,7 +199,7 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
           }
           return;
         }
-        key = latin1(bytes, from + 1, from + 1 + ID_LENGTH);
+        key = this.#keyAt(from + 1);
       } else {
         if (!header.read(bytes, from, end)) {
           return;
@@ -256,6 +259,23 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
       this.#packet(connection, path, from, next, start, end, long, key, ecn);
       from = next;
     }
+  }
+
+  /** The ID at a place of the input, a character for a byte. */
+  #keyAt(at: number): string {
+    const { bytes } = this.input;
+    const recent = this.#recent;
+    let same = true;
+    for (let i = 0; i < ID_LENGTH; i++) {
+      if (recent[i] !== bytes[at + i]) {
+        recent[i] = bytes[at + i]!;
+        same = false;
+      }
+    }
+    if (!same) {
+      this.#recentKey = latin1(recent, 0, ID_LENGTH);
+    }
+    return this.#recentKey;
   }
 
   #packet(
