@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { SocketAddress } from '../../../shared/net/socket.js';
 import { addressAt, Family } from '../../../shared/net/socket-addresses.js';
 import { keepBytes } from '../../bytes/keep.js';
+import { sameBytes } from '../../bytes/same-bytes.js';
 import type { PeerId } from './connection-ids.js';
 import { PathMarks } from './ecn.js';
 
@@ -50,7 +51,11 @@ export class Path {
 
   /** Whether a datagram came on this path. */
   is(peer: Buffer, local: Buffer | undefined): boolean {
-    return sameAddress(this.peer, peer) && (local === undefined || this.local === undefined || this.local.equals(local));
+    const own = this.local;
+    return (
+      sameAddress(this.peer, peer) &&
+      (local === undefined || own === undefined || (local.length === own.length && sameBytes(own, local, own.length)))
+    );
   }
 
   /** Only the port is another one, as after a translator of addresses has forgotten a connection. */
@@ -110,8 +115,9 @@ export function sameAddress(a: Buffer, b: Buffer): boolean {
   if (a[2] !== b[2] || a[3] !== b[3] || a[0] !== b[0]) {
     return false;
   }
-  const [at, length] = place(a);
-  for (let i = at; i < at + length; i++) {
+  const isV6 = a[0] === Family.INET6;
+  const end = isV6 ? 24 : 8;
+  for (let i = isV6 ? 8 : 4; i < end; i++) {
     if (a[i] !== b[i]) {
       return false;
     }

@@ -4,8 +4,9 @@ import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/u
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { copyBytes } from '../../bytes/copy-bytes.js';
 import { localText } from '../local-text.js';
-import { MessageSender } from '../message-sender.js';
+import { LOCAL_4, LOCAL_6, MessageSender } from '../message-sender.js';
 import { type Ancillary, readControl } from '../udp-options.js';
 import { UDP_ROOM, type UdpSocket, type UdpTaker } from '../udp-socket.js';
 
@@ -32,6 +33,10 @@ export class UringUdpSocket implements UdpSocket, RingEndpoint {
   readonly #index: number;
   readonly #generation: number;
   readonly #found: Ancillary = { segment: 0, ecn: 0, localAt: -1, localLength: 0 };
+  /** The addresses of the present datagram: where it came from, and where it came to. */
+  readonly #peer: Buffer = Buffer.alloc(NAME);
+  readonly #local4: Buffer = Buffer.alloc(LOCAL_4);
+  readonly #local6: Buffer = Buffer.alloc(LOCAL_6);
   #receiving = false;
   #asked = false;
   #released = false;
@@ -120,8 +125,19 @@ export class UringUdpSocket implements UdpSocket, RingEndpoint {
     readControl(bytes, CONTROL_AT, CONTROL_AT + controlLength, found);
     bytes.copy(this.input.bytes, 0, START, result);
     const segment = found.segment > 0 && found.segment < length ? found.segment : Math.max(1, length);
-    const local = found.localAt < 0 ? undefined : bytes.subarray(found.localAt, found.localAt + found.localLength);
-    this.#taker().datagrams(length, segment, bytes.subarray(FOUND, FOUND + NAME), local, found.ecn);
+    copyBytes(bytes, FOUND, FOUND + NAME, this.#peer, 0);
+    this.#taker().datagrams(length, segment, this.#peer, this.#local(bytes), found.ecn);
+  }
+
+  /** Where the present datagram came to; undefined for the socket's own address. */
+  #local(bytes: Buffer): Buffer | undefined {
+    const { localAt, localLength } = this.#found;
+    if (localAt < 0) {
+      return undefined;
+    }
+    const local = localLength === LOCAL_4 ? this.#local4 : this.#local6;
+    copyBytes(bytes, localAt, localAt + local.length, local, 0);
+    return local;
   }
 
   send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
