@@ -1,6 +1,7 @@
 import type { Native } from '../../shared/native/native.js';
 import { Family } from '../../shared/net/socket-addresses.js';
 import { Region } from '../../shared/net/uring/memory.js';
+import { sameBytes } from '../bytes/same-bytes.js';
 
 /** Where the parts of a message are: struct msghdr, struct iovec, the address and what goes with it. */
 const [HEADER, VECTOR, NAME, CONTROL, SIZE] = [0, 64, 96, 160, 256];
@@ -9,6 +10,7 @@ const [IPPROTO_IP, IPPROTO_UDP, IPPROTO_IPV6] = [0, 17, 41];
 const [IP_TOS, IP_PKTINFO, IPV6_PKTINFO, IPV6_TCLASS, UDP_SEGMENT] = [1, 8, 50, 67, 103];
 /** Where an IPv6 address of an IPv4 one has other bytes than zeros. */
 const [V6_AT, MAPPED_AT] = [8, 18];
+const LONGEST_NAME = 28;
 /** Bytes of struct cmsghdr. */
 const HEAD = 16;
 const [EINVAL, EIO] = [-22, -5];
@@ -20,17 +22,28 @@ export class MessageSender {
   readonly #native: Native;
   readonly #fd: number;
   readonly #message: Region;
+  readonly #address: number;
+  /** Where the message says what is sent: an address as two words, and a length. */
+  readonly #vector: Uint32Array;
   readonly #output: Region;
   /** The system cuts what leaves into datagrams. */
   #segments = true;
+  /** What the message was written for, as most datagrams go where the one before went; a segment of -1 for nothing yet. */
+  readonly #peer: Buffer = Buffer.alloc(LONGEST_NAME);
+  readonly #local: Buffer = Buffer.alloc(LOCAL_6);
+  #localLength = 0;
+  #segment = -1;
+  #marked = false;
 
   constructor(native: Native, fd: number, output: Region) {
     this.#native = native;
     this.#fd = fd;
     this.#output = output;
     this.#message = Region.map(native, SIZE);
+    this.#address = this.#message.address(HEADER, VECTOR);
     const { bytes } = this.#message;
-    bytes.writeBigUInt64LE(BigInt(this.#message.address(NAME, 28)), HEADER);
+    this.#vector = new Uint32Array(bytes.buffer, bytes.byteOffset + VECTOR, 4);
+    bytes.writeBigUInt64LE(BigInt(this.#message.address(NAME, LONGEST_NAME)), HEADER);
     bytes.writeBigUInt64LE(BigInt(this.#message.address(VECTOR, 16)), HEADER + 16);
     bytes.writeBigUInt64LE(1n, HEADER + 24);
     bytes.writeBigUInt64LE(BigInt(this.#message.address(CONTROL, SIZE - CONTROL)), HEADER + 32);
@@ -59,14 +72,38 @@ export class MessageSender {
   }
 
   #send(peer: Buffer, local: Buffer | undefined, from: number, length: number, segment: number, marked: boolean): number {
+    const address = this.#output.address(from, length);
+    const vector = this.#vector;
+    vector[0] = address % 0x100000000;
+    vector[1] = Math.floor(address / 0x100000000);
+    vector[2] = length;
+    if (segment !== this.#segment || marked !== this.#marked || !this.#goesThere(peer, local)) {
+      this.#write(peer, local, segment, marked);
+    }
+    return this.#native.sendMessage(this.#fd, this.#address);
+  }
+
+  /** Whether the message was written for these addresses. */
+  #goesThere(peer: Buffer, local: Buffer | undefined): boolean {
+    const length = local === undefined ? 0 : local.length;
+    return (
+      length === this.#localLength &&
+      sameBytes(peer, this.#peer, nameLengthOf(peer)) &&
+      (local === undefined || sameBytes(local, this.#local, length))
+    );
+  }
+
+  /** Writes all of the message but what is sent. */
+  #write(peer: Buffer, local: Buffer | undefined, segment: number, marked: boolean): void {
+    this.#segment = segment;
+    this.#marked = marked;
+    this.#localLength = local === undefined ? 0 : local.length;
+    const nameLength = nameLengthOf(peer);
+    peer.copy(this.#peer, 0, 0, nameLength);
+    local?.copy(this.#local);
     const { bytes } = this.#message;
-    const nameLength = peer[0] === Family.INET6 ? 28 : 16;
     peer.copy(bytes, NAME, 0, nameLength);
     bytes.writeUInt32LE(nameLength, HEADER + NAME_LENGTH);
-    const address = this.#output.address(from, length);
-    bytes.writeUInt32LE(address % 0x100000000, VECTOR);
-    bytes.writeUInt32LE(Math.floor(address / 0x100000000), VECTOR + 4);
-    bytes.writeUInt32LE(length, VECTOR + 8);
     let at = CONTROL;
     if (segment > 0) {
       at = this.#control(at, IPPROTO_UDP, UDP_SEGMENT, 2);
@@ -87,7 +124,6 @@ export class MessageSender {
       bytes.writeInt32LE(0, at - 8);
     }
     bytes.writeUInt32LE(at - CONTROL, HEADER + CONTROL_LENGTH);
-    return this.#native.sendMessage(this.#fd, this.#message.address(HEADER, VECTOR));
   }
 
   /** Writes the head of an item of so many bytes; returns where the next one begins. */
@@ -100,6 +136,8 @@ export class MessageSender {
     return at + HEAD + ((length + 7) & ~7);
   }
 }
+
+const nameLengthOf = (peer: Buffer): number => (peer[0] === Family.INET6 ? 28 : 16);
 
 /** An IPv4 client of a socket of IPv6, to which the system sends as to others of IPv4. */
 function isMapped(peer: Buffer): boolean {
