@@ -1,18 +1,24 @@
+import { setTimer } from '../../shared/time/timer.js';
+
 /** A moment, in milliseconds since 1970, as HTTP writes it: "Sun, 06 Nov 1994 08:49:37 GMT". nginx: ngx_http_time. */
 export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 
-let cachedSecond = -1;
+/** The present second's date; empty until somebody asks. */
 let cached = '';
 
-/** The present moment as HTTP writes it; rendered once a second. nginx: ngx_cached_http_time. */
+/** The present moment as HTTP writes it; the clock is asked once a second, if at all. nginx: ngx_cached_http_time. */
 export function currentHttpDate(): string {
-  const ms = Date.now();
-  const second = Math.floor(ms / 1000);
-  if (second !== cachedSecond) {
-    cachedSecond = second;
+  if (cached === '') {
+    const ms = Date.now();
     cached = httpDate(ms);
+    // A timer that is early finds the second that is about to end.
+    setTimer(forget, 1000 - (ms % 1000)).unref();
   }
   return cached;
+}
+
+function forget(): void {
+  cached = '';
 }
 
 // After the name of the day. What follows the seconds (the zone) is not looked at.
