@@ -206,6 +206,16 @@ export class MemoryQuic implements QuicConnection {
     return stream;
   }
 
+  handlerOf(id: number): QuicStreamHandler | undefined {
+    const stream = this.streams.get(id);
+    return stream?.over ? undefined : stream?.handler;
+  }
+
+  handlers(): QuicStreamHandler[] {
+    const open = [...this.streams.values()].filter(({ over }) => !over);
+    return open.sort((a, b) => a.id - b.id).map(({ handler }) => handler);
+  }
+
   close(code: number, reason: string): void {
     this.finish({ by: 'local', application: true, code, reason });
   }

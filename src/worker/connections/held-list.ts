@@ -1,7 +1,11 @@
-/** A client connection in whatever state, as far as all of them together are concerned. */
-export interface HeldConnection {
-  /** The connection's place in the list; -1 while it is not held. The list alone sets it. */
+/** What a list holds. */
+export interface Held {
+  /** Its place in the list; -1 while it is not held. The list alone sets it. */
   heldAt: number;
+}
+
+/** A client connection in whatever state, as far as all of them together are concerned. */
+export interface HeldConnection extends Held {
   /** The client sends datagrams. */
   readonly udp?: boolean;
   /** The worker is about to leave: an idle connection is closed when nothing can be on its way any more. `now`: monotonic milliseconds. */
@@ -10,37 +14,37 @@ export interface HeldConnection {
   kill(): void;
 }
 
-/** All connections of a worker. Each knows its place: a set would take as much memory again for each. */
-export class HeldList {
-  readonly #held: HeldConnection[] = [];
+/** All connections of a worker, or all requests of a connection. Each knows its place: a set would take as much memory again for each. */
+export class HeldList<T extends Held = HeldConnection> {
+  readonly #held: T[] = [];
 
   get size(): number {
     return this.#held.length;
   }
 
-  /** Takes in a connection that is not in the list. */
-  add(connection: HeldConnection): void {
-    connection.heldAt = this.#held.length;
-    this.#held.push(connection);
+  /** Takes in one that is not in the list. */
+  add(held: T): void {
+    held.heldAt = this.#held.length;
+    this.#held.push(held);
   }
 
-  /** Takes a connection out. Returns false for one that is not in the list. */
-  delete(connection: HeldConnection): boolean {
-    const { heldAt } = connection;
+  /** Takes one out. Returns false for one that is not in the list. */
+  delete(held: T): boolean {
+    const { heldAt } = held;
     if (heldAt === -1) {
       return false;
     }
     const last = this.#held.pop()!;
-    if (last !== connection) {
+    if (last !== held) {
       this.#held[heldAt] = last;
       last.heldAt = heldAt;
     }
-    connection.heldAt = -1;
+    held.heldAt = -1;
     return true;
   }
 
-  /** The connections in the list now. */
-  all(): HeldConnection[] {
+  /** All that are in the list now, in any order. */
+  all(): T[] {
     return [...this.#held];
   }
 }

@@ -76,7 +76,7 @@ export abstract class RequestStream implements QuicStreamHandler, Expiring {
   }
 
   #giveUp(): void {
-    this.c.willNotRead(this.quic.id);
+    this.c.willNotRead(this);
     this.forget();
     this.over = true;
     this.#deadline?.close();
@@ -123,7 +123,7 @@ export abstract class RequestStream implements QuicStreamHandler, Expiring {
 
   closed(): void {
     this.#giveUp();
-    this.c.channelClosed(this);
+    this.c.channelClosed();
     const stream = this.#stream;
     if (stream !== null && !stream.answeredEarly) {
       stream.gone();

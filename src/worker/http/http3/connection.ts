@@ -1,11 +1,10 @@
 // Longer than most: a connection's whole life, whose steps only make sense together.
 
-import { IdTable } from '../../../shared/collection/id-table.js';
 import { INFO } from '../../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import type { DebugClients } from '../../connections/debug-clients.js';
-import type { HeldConnection } from '../../connections/held-list.js';
+import { type HeldConnection, HeldList } from '../../connections/held-list.js';
 import type { Idle } from '../../connections/idle-queue.js';
 import type { QuicConnection, QuicConnectionHandler, QuicEnd, QuicStream, QuicStreamHandler } from '../../net/quic/contract.js';
 import { endFailedWork } from '../../task/at-work.js';
@@ -24,7 +23,7 @@ import type { AddressRuntime } from '../request/address-runtime.js';
 import { clientSlot, headSlot } from '../request/client-settings.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
 import { type CertificateCheck, certificateCheck, checkLater } from './certificate-check.js';
-import type { RequestStream } from './channel.js';
+import { RequestStream } from './channel.js';
 import { ClientStream, type ClientStreams } from './client-stream.js';
 import { HqChannel } from './hq-channel.js';
 import { http3Slot } from './http3-settings.js';
@@ -71,8 +70,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   // --- streams
   readonly clientStreams: ClientStreams = { control: false, encoder: false, decoder: false };
-  readonly #channels = new IdTable<RequestStream>();
-  readonly #requests = new IdTable<Http3Stream>();
+  /** How many streams for requests are open; the transport knows them by their identifiers. */
+  #channels = 0;
+  readonly #requests = new HeldList<Http3Stream>();
   /** The identifier of the first request that no stream has been opened for. */
   #nextId = 0;
   /** The identifier that was named to the client as that of the first request that is not served; -1 before. */
@@ -144,8 +144,10 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** The client's certificate may be good for requests. */
   #checked(): void {
     this.#check = null;
-    for (const channel of this.#channels.all()) {
-      channel.resume();
+    for (const handler of this.#quic.handlers()) {
+      if (handler instanceof RequestStream) {
+        handler.resume();
+      }
     }
   }
 
@@ -160,9 +162,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     }
   }
 
-  /** The requests under way, for callers that may end some of them. */
+  /** The requests under way in the order of their streams, for callers that may end some of them. */
   requestsOpen(): Http3Stream[] {
-    return this.#requests.all();
+    return this.#requests.all().sort((a, b) => a.streamId - b.streamId);
   }
 
   // ---------------------------------------------------------------- streams
@@ -176,7 +178,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
       return new RejectedStream(this, quic);
     }
     const channel = this.hq ? new HqChannel(this, quic) : new RequestChannel(this, quic);
-    this.#channels.set(quic.id, channel);
+    this.#channels++;
     this.#fresh.push(channel);
     this.soon();
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
@@ -190,10 +192,9 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   /** A stream for a request is over in both directions. */
-  channelClosed({ quic }: RequestStream): void {
-    if (this.#channels.delete(quic.id)) {
-      this.#settle();
-    }
+  channelClosed(): void {
+    this.#channels--;
+    this.#settle();
   }
 
   /** Bytes came. */
@@ -222,7 +223,10 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** The client changes the urgency of a request; one that has not begun says it itself. */
   prioritize(streamId: number, text: string): void {
-    this.#channels.get(streamId)?.stream?.prioritize(text);
+    const handler = this.#quic.handlerOf(streamId);
+    if (handler instanceof RequestStream) {
+      handler.stream?.prioritize(text);
+    }
   }
 
   // ---------------------------------------------------------------- fields
@@ -264,11 +268,10 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   }
 
   /** What sections a stream may still have are not read. */
-  willNotRead(streamId: number): void {
-    const channel = this.#channels.get(streamId);
-    if (this.open && !this.hq && channel?.reads) {
+  willNotRead(channel: RequestStream): void {
+    if (channel.reads && this.open && !this.hq) {
       channel.reads = false;
-      this.#instructions.cancel(streamId);
+      this.#instructions.cancel(channel.quic.id);
       this.soon();
     }
   }
@@ -284,7 +287,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (this.#requests.size === 0) {
       beginStreams(host, this);
     }
-    this.#requests.set(stream.streamId, stream);
+    this.#requests.add(stream);
     countBegun(host);
     flood.opened(server.conf(http3Slot).http3MaxConcurrentStreams);
   }
@@ -292,7 +295,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** A request is over; `well`: nobody broke it off. */
   requestOver(stream: Http3Stream, well: boolean): void {
     const { host } = this;
-    if (!this.#requests.delete(stream.streamId)) {
+    if (!this.#requests.delete(stream)) {
       return;
     }
     if (well) {
@@ -383,8 +386,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     const now = performance.now();
     if (this.#goaway !== -1) {
       // Answers may still be on their way.
-      this.#deadline.set(now, this.#channels.size > 0 ? settings.sendTimeout : FAREWELL_MS);
-    } else if (this.#channels.size > 0) {
+      this.#deadline.set(now, this.#channels > 0 ? settings.sendTimeout : FAREWELL_MS);
+    } else if (this.#channels > 0) {
       // A client that acknowledges nothing does not stay for that.
       this.#deadline.set(now, Math.max(settings.sendTimeout, settings.keepaliveTimeout));
     } else {

@@ -18,7 +18,7 @@ const reader = new RequestReader(3);
 /** Makes the request of a stream. */
 export function makeHttp3Stream(c: Http3Connection, channel: RequestStream): Http3Stream {
   c.requests++;
-  const stream = new Http3Stream(c, channel.quic);
+  const stream = new Http3Stream(c, channel);
   stream.request = new Request(stream, c.server, new RequestHead(), null, c.now);
   channel.begins(stream);
   c.requestBegins(stream);
@@ -56,7 +56,7 @@ export function openRequest(c: Http3Connection, channel: RequestStream, end: num
 /** Refuses a request whose header section is too long to be read. */
 export function refuseTooLarge(c: Http3Connection, channel: RequestStream, problem: string): void {
   const stream = makeHttp3Stream(c, channel);
-  c.willNotRead(channel.quic.id);
+  c.willNotRead(channel);
   reader.begin(stream.request, c.serverName);
   stream.request.log(INFO, problem);
   beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, 0);

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Held } from '../../connections/held-list.js';
 import type { QuicStream } from '../../net/quic/contract.js';
 import { ERROR_CODE } from '../http2-frames/protocol.js';
 import { FRAME } from '../http3-frames/protocol.js';
@@ -7,6 +8,7 @@ import { OVER } from '../multiplexed/how-over.js';
 import { RequestStream } from '../multiplexed/request-stream.js';
 import { clientSlot } from '../request/client-settings.js';
 import type { Request } from '../request/request.js';
+import type { RequestStream as Channel } from './channel.js';
 import type { Http3Connection } from './connection.js';
 import { errorOf } from './error-code.js';
 import { bareHead, responseHead, trailerSection } from './response-head.js';
@@ -14,9 +16,12 @@ import { bareHead, responseHead, trailerSection } from './response-head.js';
 const NOTHING = Buffer.alloc(0);
 
 /** A request and its response on an HTTP/3 connection. nginx: ngx_http_v3_filter_module.c. */
-export class Http3Stream extends RequestStream<Http3Connection> {
+export class Http3Stream extends RequestStream<Http3Connection> implements Held {
+  heldAt = -1;
   protected readonly version = 'HTTP/3';
   readonly #quic: QuicStream;
+  /** What reads the stream. */
+  readonly #channel: Channel;
   /** The bytes of the body that nobody has used yet. */
   #unused = 0;
   /** The response's head, until it leaves with the first piece of the body. */
@@ -29,9 +34,11 @@ export class Http3Stream extends RequestStream<Http3Connection> {
   /** Heads are sent, and bodies in frames: not so with HTTP/0.9. */
   readonly #framed: boolean;
 
-  constructor(connection: Http3Connection, quic: QuicStream) {
+  constructor(connection: Http3Connection, channel: Channel) {
+    const { quic } = channel;
     super(connection, quic.id);
     this.#quic = quic;
+    this.#channel = channel;
     this.#framed = !connection.hq;
   }
 
@@ -210,7 +217,7 @@ export class Http3Stream extends RequestStream<Http3Connection> {
     }
     const error = errorOf(code, this.afterwards === code);
     if (!this.inClosed) {
-      this.c.willNotRead(this.streamId);
+      this.c.willNotRead(this.#channel);
       quic.stopReceiving(error);
     }
     if (!this.outClosed) {

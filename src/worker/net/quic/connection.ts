@@ -140,6 +140,14 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     return this.ending ? undefined : this.streams.openUnidirectional(handler);
   }
 
+  handlerOf(id: number): QuicStreamHandler | undefined {
+    return this.streams.get(id)?.handler;
+  }
+
+  handlers(): QuicStreamHandler[] {
+    return this.streams.handlers();
+  }
+
   close(code: number, reason: string): void {
     this.end.close(true, code, reason, 0, 'local');
   }

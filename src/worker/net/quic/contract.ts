@@ -27,6 +27,10 @@ export interface QuicConnection {
   readonly now: number;
   /** Opens a stream of one's own in one direction; undefined where the peer allows none now. */
   openUnidirectional(handler: QuicStreamHandler): QuicStream | undefined;
+  /** Who handles an open stream; undefined for one that is over, or that nothing came on. */
+  handlerOf(id: number): QuicStreamHandler | undefined;
+  /** Who handle all open streams, in the order of their identifiers. */
+  handlers(): QuicStreamHandler[];
   /** Ends the connection with CONNECTION_CLOSE of the application. What was queued is dropped; `ended` is called before this returns. */
   close(code: number, reason: string): void;
   /** Allows no more streams than now, however many close: MAX_STREAMS goes up until this is called (GOAWAY). */

@@ -98,6 +98,11 @@ export class StreamTable {
     return this.#streams.get(id);
   }
 
+  /** Those of all streams that something came on, in the order of these. */
+  handlers(): QuicStreamHandler[] {
+    return this.#streams.all().flatMap(({ handler }) => (handler === undefined ? [] : [handler]));
+  }
+
   /**
    * The stream of a frame that came; undefined for one that is over. `theirs`: the frame is about what the peer sends. Throws
    * {@link TransportError} for a stream that cannot be.
