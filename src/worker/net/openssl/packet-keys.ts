@@ -63,7 +63,7 @@ function memory(): Scratch {
         throw new Error(`OpenSSL has no ${name}`);
       }
       return new CipherContexts(evp, (context) => {
-        evp.init(context, cipher, 0, 0, 0, 1);
+        evp.init(context, cipher, 0, 0, 1, 0);
         configure(context);
       });
     };
@@ -149,7 +149,7 @@ export type LabelPrefix = 'quic' | 'quicv2';
 function putKey(context: number, from: Buffer, at: number, length: number, encrypts: number): void {
   const { evp, base, region } = memory();
   from.copy(region.bytes, KEY, at, at + length);
-  evp.init(context, 0, 0, base + KEY, 0, encrypts);
+  evp.init(context, 0, base + KEY, 0, encrypts, 0);
   region.bytes.fill(0, KEY, KEY + length);
 }
 
@@ -184,10 +184,10 @@ class HeaderKey extends ContextUser {
     const { evp, base } = memory();
     const context = this.#lent();
     if (this.#suite.chacha) {
-      evp.init(context, 0, 0, 0, sample, 1);
-      evp.encrypt(context, base + MASK, base + LENGTH, base + ZERO, 5);
+      evp.init(context, 0, 0, sample, 1, 0);
+      evp.cipher(context, base + MASK, base + ZERO, 5);
     } else {
-      evp.encrypt(context, base + MASK, base + LENGTH, sample, SAMPLE);
+      evp.cipher(context, base + MASK, sample, SAMPLE);
     }
   }
 
@@ -197,13 +197,13 @@ class HeaderKey extends ContextUser {
     const context = this.#lent();
     if (this.#suite.chacha) {
       for (let i = 0; i < count; i++) {
-        evp.init(context, 0, 0, 0, region.address(places[i]! + behind, SAMPLE), 1);
-        evp.encrypt(context, base + MASKS + i * SAMPLE, base + LENGTH, base + ZERO, 5);
+        evp.init(context, 0, 0, region.address(places[i]! + behind, SAMPLE), 1, 0);
+        evp.cipher(context, base + MASKS + i * SAMPLE, base + ZERO, 5);
       }
       return;
     }
     if (count === 1) {
-      evp.encrypt(context, base + MASKS, base + LENGTH, region.address(places[0]! + behind, SAMPLE), SAMPLE);
+      evp.cipher(context, base + MASKS, region.address(places[0]! + behind, SAMPLE), SAMPLE);
       return;
     }
     const { bytes } = region;
@@ -213,7 +213,7 @@ class HeaderKey extends ContextUser {
         masks[to + k] = bytes[from + k]!;
       }
     }
-    evp.encrypt(context, base + MASKS, base + LENGTH, base + MASKS, count * SAMPLE);
+    evp.cipher(context, base + MASKS, base + MASKS, count * SAMPLE);
   }
 
   share(): this {
@@ -319,14 +319,13 @@ export class PacketKeys extends ContextUser {
     const base = lies(region, from, textAt, end);
     const { evp } = this.#scratch;
     const context = this.#lent();
-    const length = this.#scratch.base + LENGTH;
     const text = base + (textAt - from);
-    evp.init(context, 0, 0, 0, this.#setNonce(number), 1);
-    evp.encrypt(context, 0, length, base, textAt - from);
+    evp.init(context, 0, 0, this.#setNonce(number), 1, 0);
+    evp.cipher(context, 0, base, textAt - from);
     if (end > textAt) {
-      evp.encrypt(context, text, length, text, end - textAt);
+      evp.cipher(context, text, text, end - textAt);
     }
-    evp.encryptFinal(context, this.#scratch.base + LEFT, length);
+    evp.final(context, this.#scratch.base + LEFT, this.#scratch.base + LENGTH);
     evp.control(context, CTRL_GET_TAG, TAG, base + (end - from));
     this.sealed++;
   }
@@ -336,15 +335,14 @@ export class PacketKeys extends ContextUser {
     const base = lies(region, from, textAt, end);
     const { evp, tag } = this.#scratch;
     const context = this.#lent();
-    const length = this.#scratch.base + LENGTH;
     const text = base + (textAt - from);
     setAddress(tag, base + (end - from));
-    evp.initWith(context, 0, 0, this.#setNonce(number), 0, this.#scratch.base + TAG_PARAM);
-    evp.decrypt(context, 0, length, base, textAt - from);
+    evp.init(context, 0, 0, this.#setNonce(number), 0, this.#scratch.base + TAG_PARAM);
+    evp.cipher(context, 0, base, textAt - from);
     if (end > textAt) {
-      evp.decrypt(context, text, length, text, end - textAt);
+      evp.cipher(context, text, text, end - textAt);
     }
-    if (evp.decryptFinal(context, this.#scratch.base + LEFT, length) === 1) {
+    if (evp.final(context, this.#scratch.base + LEFT, this.#scratch.base + LENGTH) === 1) {
       return true;
     }
     this.forged++;

@@ -8,15 +8,13 @@ type Call = (...args: unknown[]) => number;
 export interface EvpCalls {
   newContext: Call;
   freeContext: Call;
-  /** EVP_CipherInit_ex: context, cipher, engine, key, iv, whether it encrypts. */
-  init: Call;
   /** EVP_CipherInit_ex2: context, cipher, key, iv, whether it encrypts, parameters. */
-  initWith: Call;
+  init: Call;
   control: Call;
-  encrypt: Call;
-  decrypt: Call;
-  encryptFinal: Call;
-  decryptFinal: Call;
+  /** EVP_Cipher: context, where to, what, how many bytes; in either direction. */
+  cipher: Call;
+  /** EVP_CipherFinal_ex: context, where to, where the length goes. */
+  final: Call;
   setPadding: Call;
   /** EVP_CIPHER_fetch: done once for each cipher, which a look-up at each use would cost much more than. */
   fetch: Call;
@@ -125,13 +123,10 @@ function bindEvp({ find }: Library): EvpCalls {
   return {
     newContext: find('intptr_t EVP_CIPHER_CTX_new()'),
     freeContext: find('void EVP_CIPHER_CTX_free(intptr_t)'),
-    initWith: find('int EVP_CipherInit_ex2(intptr_t, intptr_t, intptr_t, intptr_t, int, intptr_t)'),
-    init: find('int EVP_CipherInit_ex(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, int)'),
+    init: find('int EVP_CipherInit_ex2(intptr_t, intptr_t, intptr_t, intptr_t, int, intptr_t)'),
     control: find('int EVP_CIPHER_CTX_ctrl(intptr_t, int, int, intptr_t)'),
-    encrypt: find('int EVP_EncryptUpdate(intptr_t, intptr_t, intptr_t, intptr_t, int)'),
-    decrypt: find('int EVP_DecryptUpdate(intptr_t, intptr_t, intptr_t, intptr_t, int)'),
-    encryptFinal: find('int EVP_EncryptFinal_ex(intptr_t, intptr_t, intptr_t)'),
-    decryptFinal: find('int EVP_DecryptFinal_ex(intptr_t, intptr_t, intptr_t)'),
+    cipher: find('int EVP_Cipher(intptr_t, intptr_t, intptr_t, uint32_t)'),
+    final: find('int EVP_CipherFinal_ex(intptr_t, intptr_t, intptr_t)'),
     setPadding: find('int EVP_CIPHER_CTX_set_padding(intptr_t, int)'),
     fetch: find('intptr_t EVP_CIPHER_fetch(intptr_t, str, intptr_t)'),
     hmac: find('intptr_t HMAC(intptr_t, intptr_t, int, intptr_t, size_t, intptr_t, intptr_t)'),
