@@ -1,7 +1,18 @@
 import { type KnownHeader, knownHeaderOf } from '../syntax/header-names.js';
 
 /** What a field is for. */
-export const FIELD = { HEADER: 0, COOKIE: 1, METHOD: 2, SCHEME: 3, PATH: 4, AUTHORITY: 5, PROTOCOL: 6, OTHER_PSEUDO: 7 } as const;
+export const FIELD = {
+  HEADER: 0,
+  COOKIE: 1,
+  PRIORITY: 2,
+  PROXY_CONNECTION: 3,
+  METHOD: 4,
+  SCHEME: 5,
+  PATH: 6,
+  AUTHORITY: 7,
+  PROTOCOL: 8,
+  OTHER_PSEUDO: 9,
+} as const;
 
 /** What its name's bytes are. */
 export const NAME = {
@@ -14,7 +25,10 @@ export const NAME = {
   REFUSED: 3,
 } as const;
 
-const pseudoKinds: ReadonlyMap<string, number> = new Map([
+const kinds: ReadonlyMap<string, number> = new Map([
+  ['cookie', FIELD.COOKIE],
+  ['priority', FIELD.PRIORITY],
+  ['proxy-connection', FIELD.PROXY_CONNECTION],
   [':method', FIELD.METHOD],
   [':scheme', FIELD.SCHEME],
   [':path', FIELD.PATH],
@@ -51,11 +65,7 @@ export class FieldName {
       }
     }
     this.state = state;
-    if (pseudo) {
-      this.kind = pseudoKinds.get(text) ?? FIELD.OTHER_PSEUDO;
-    } else {
-      this.kind = text === 'cookie' ? FIELD.COOKIE : FIELD.HEADER;
-    }
+    this.kind = kinds.get(text) ?? (pseudo ? FIELD.OTHER_PSEUDO : FIELD.HEADER);
     this.known = pseudo || state === NAME.REFUSED ? undefined : knownHeaderOf(text);
   }
 }

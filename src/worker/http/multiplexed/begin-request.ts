@@ -24,7 +24,7 @@ export function beginRequest<C extends KnownClient>(stream: RequestStream<C>, re
   }
   stream.action = undefined;
   stream.upgradeKey = reader.upgradeKey;
-  const priority = r.head.header('priority');
+  const { priority } = reader;
   if (priority !== undefined) {
     stream.prioritize(priority);
   }

@@ -38,6 +38,9 @@ export class RequestReader implements FieldSink, HostParts {
   malformed = false;
   /** The request is for a WebSocket: the key that its backend is sent. Otherwise empty. */
   upgradeKey = '';
+  /** What the request says of its urgency. */
+  priority: string | undefined = undefined;
+  #proxyConnection = false;
 
   /** `version`: 2 or 3. */
   constructor(version: number) {
@@ -60,6 +63,8 @@ export class RequestReader implements FieldSink, HostParts {
     this.#count = 0;
     this.malformed = false;
     this.upgradeKey = '';
+    this.priority = undefined;
+    this.#proxyConnection = false;
   }
 
   field(field: Field): void {
@@ -214,6 +219,7 @@ export class RequestReader implements FieldSink, HostParts {
     head.names.push(name.text);
     const { known } = name;
     if (known === undefined || known.slot === -1) {
+      this.#noteKind(name.kind, value);
       return 0;
     }
     if (!head.has(known.slot)) {
@@ -230,6 +236,15 @@ export class RequestReader implements FieldSink, HostParts {
       return this.#refuse(400, 'client sent invalid host header');
     }
     return head.host === '' ? this.#setHost() : 0;
+  }
+
+  /** Notes what is asked of every request, so that nobody looks for it among the others. */
+  #noteKind(kind: number, value: string): void {
+    if (kind === FIELD.PRIORITY) {
+      this.priority ??= value;
+    } else if (kind === FIELD.PROXY_CONNECTION) {
+      this.#proxyConnection = true;
+    }
   }
 
   // nginx: ngx_http_v2_construct_request_line.
@@ -272,7 +287,7 @@ export class RequestReader implements FieldSink, HostParts {
     if (head.has(HeaderSlot.upgrade)) {
       return this.#malformed('client sent "Upgrade" header');
     }
-    if (head.header('proxy-connection') !== undefined) {
+    if (this.#proxyConnection) {
       return this.#malformed('client sent "Proxy-Connection" header');
     }
     const te = head.known(HeaderSlot.te);
