@@ -122,24 +122,24 @@ export class StreamTable {
     if (index >= (uni ? this.maxUni : this.maxBidi)) {
       throw new TransportError(Code.STREAM_LIMIT, 'too many streams');
     }
-    if (uni) {
-      for (; this.#openedUni <= index; this.#openedUni++) {
-        this.#add(new Stream(this, this.#openedUni * 4 + 2, 0, this.#limits.window));
-      }
-    } else {
-      for (; this.#openedBidi <= index; this.#openedBidi++) {
-        this.#add(new Stream(this, this.#openedBidi * 4, this.#bidiLocal, this.#limits.window));
-      }
-    }
-    const stream = this.#streams.get(id);
+    const stream = index < (uni ? this.#openedUni : this.#openedBidi) ? this.#streams.get(id) : this.#open(index, uni);
     if (stream !== undefined && stream.handler === undefined) {
       stream.handler = this.#owner.handler!.opened(stream);
     }
     return stream?.over ? undefined : stream;
   }
 
-  #add(stream: Stream): void {
-    this.#streams.set(stream.id, stream);
+  /** Opens the stream with this number, and all before it (RFC 9000, 3.2). */
+  #open(index: number, uni: boolean): Stream {
+    const { window } = this.#limits;
+    for (;;) {
+      const next = uni ? this.#openedUni++ : this.#openedBidi++;
+      const stream = uni ? new Stream(this, next * 4 + 2, 0, window) : new Stream(this, next * 4, this.#bidiLocal, window);
+      this.#streams.set(stream.id, stream);
+      if (next === index) {
+        return stream;
+      }
+    }
   }
 
   /** Opens a stream of one's own in one direction. */
@@ -149,7 +149,7 @@ export class StreamTable {
     }
     const stream = new Stream(this, this.#nextUni++ * 4 + 3, this.#uni, 0);
     stream.handler = handler;
-    this.#add(stream);
+    this.#streams.set(stream.id, stream);
     return stream;
   }
 
