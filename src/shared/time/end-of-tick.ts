@@ -1,3 +1,5 @@
+import { emptyList } from '../collection/empty-list.js';
+
 /** What is done at the end of a tick, an iteration of the event loop, in this order. nginx: its posted events. */
 export const AtTickEnd = {
   /** Transactions over shared zones; requests go on with what was decided. */
@@ -87,7 +89,7 @@ export class EndOfTick {
       while (next < tasks.length) {
         this.#due[step]!.push(tasks[next++]!);
       }
-      tasks.length = 0;
+      emptyList(tasks);
       this.#spare = tasks;
     }
   }

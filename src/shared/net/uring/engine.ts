@@ -1,5 +1,6 @@
 // Over 400 lines: one object has the ring of a process, and what sockets, files and listeners ask of it meets in one turn.
 
+import { emptyList } from '../../collection/empty-list.js';
 import { loadEventLoop } from '../../native/event-loop.js';
 import type { Native } from '../../native/native.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../time/end-of-tick.js';
@@ -338,7 +339,7 @@ export class UringEngine implements TickTask, WaitedRing {
       while (next < asking.length) {
         this.#asking.push(asking[next++]!);
       }
-      asking.length = 0;
+      emptyList(asking);
       this.#spare = asking;
     }
     return worked || this.#asking.length > 0;

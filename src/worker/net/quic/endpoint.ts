@@ -1,4 +1,5 @@
 // A little over 400 lines: finding, beginning, flushing and ending connections work on the same tables.
+import { emptyList } from '../../../shared/collection/empty-list.js';
 import type { Region } from '../../../shared/net/uring/memory.js';
 import { keepBytes } from '../../bytes/keep.js';
 import { latin1 } from '../../bytes/latin1.js';
@@ -456,7 +457,7 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
         while (next < dirty.length) {
           this.#dirty.push(dirty[next++]!);
         }
-        dirty.length = 0;
+        emptyList(dirty);
         this.#spare = dirty;
       }
     }

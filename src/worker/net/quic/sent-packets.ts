@@ -1,3 +1,4 @@
+import { emptyList } from '../../../shared/collection/empty-list.js';
 import type { SendBuffer } from './send-buffer.js';
 import type { Stream } from './stream.js';
 
@@ -120,7 +121,7 @@ export class SentPackets {
   /** Adds a packet, whose number is larger than all before. */
   add(packet: SentPacket): void {
     if (this.#size === 0) {
-      this.#list.length = 0;
+      emptyList(this.#list);
       this.#base = packet.number;
     }
     while (this.#base + this.#list.length < packet.number) {
@@ -141,7 +142,7 @@ export class SentPackets {
     list[index] = undefined;
     this.#size--;
     if (this.#size === 0) {
-      list.length = 0;
+      emptyList(list);
       return;
     }
     if (index === 0 || list[0] === undefined) {
