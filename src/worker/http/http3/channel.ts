@@ -13,6 +13,8 @@ export abstract class RequestStream implements QuicStreamHandler, Expiring {
   protected readonly c: Http3Connection;
   /** Nothing that comes is looked at any more. */
   protected over = false;
+  /** The next of those whose heads are awaited soon. */
+  nextFresh: RequestStream | null = null;
   /** The client may still send sections on it. */
   reads = true;
   #stream: Http3Stream | null = null;

@@ -79,9 +79,11 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   #goaway = -1;
   #idleSince: number;
 
-  /** Streams whose heads are awaited from the end of the tick on, if they have not come by then. */
-  readonly #fresh: RequestStream[] = [];
-  #ready: Http3Stream[] = [];
+  /** The first of the streams whose heads are awaited from the end of the tick on, if they have not come by then. */
+  #fresh: RequestStream | null = null;
+  /** The first and the last of the streams whose turn is to come. */
+  #ready: Http3Stream | null = null;
+  #lastReady: Http3Stream | null = null;
   #asked = false;
   #state: number = State.OPEN;
   /** The question for the status of the client's certificate, or what stands for it before the handshake is over; null: none is open. */
@@ -179,7 +181,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     }
     const channel = this.hq ? new HqChannel(this, quic) : new RequestChannel(this, quic);
     this.#channels++;
-    this.#fresh.push(channel);
+    channel.nextFresh = this.#fresh;
+    this.#fresh = channel;
     this.soon();
     this.#nextId = Math.max(this.#nextId, quic.id + 4);
     const { keepaliveTimeout, keepaliveRequests, keepaliveTime } = this.server.root.conf(clientSlot);
@@ -319,7 +322,12 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   /** A stream has something to send. */
   ready(stream: Http3Stream): void {
-    this.#ready.push(stream);
+    if (this.#ready === null) {
+      this.#ready = stream;
+    } else {
+      this.#lastReady!.nextReady = stream;
+    }
+    this.#lastReady = stream;
     this.soon();
   }
 
@@ -339,17 +347,18 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
   /** Gives the transport what streams have, by turns. */
   flush(): void {
     let much = MUCH;
-    const fresh = this.#fresh;
-    if (fresh.length > 0) {
-      for (const channel of fresh) {
-        channel.awaitHead();
-      }
-      fresh.length = 0;
+    while (this.#fresh !== null) {
+      const channel: RequestStream = this.#fresh;
+      this.#fresh = channel.nextFresh;
+      channel.nextFresh = null;
+      channel.awaitHead();
     }
-    while (this.open && this.#ready.length > 0 && much > 0) {
-      const turns = this.#ready;
-      this.#ready = [];
-      for (const stream of turns) {
+    while (this.open && this.#ready !== null && much > 0) {
+      let stream: Http3Stream | null = this.#ready;
+      this.#ready = this.#lastReady = null;
+      while (stream !== null) {
+        const { nextReady }: Http3Stream = stream;
+        stream.nextReady = null;
         try {
           much -= stream.takeTurn();
         } catch (error) {
@@ -357,6 +366,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
             throw error;
           }
         }
+        stream = nextReady;
       }
     }
     if (!this.open) {
@@ -365,7 +375,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     if (this.#instructions.waiting > 0) {
       this.#own.instruct(this.#instructions.take());
     }
-    if (this.#ready.length > 0) {
+    if (this.#ready !== null) {
       this.soon();
     }
   }
@@ -476,7 +486,7 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
       this.host.idle.remove(this);
       this.#deadline.close();
       this.#check?.cancel();
-      this.#ready = [];
+      this.#ready = this.#lastReady = null;
     }
     if (this.#requests.size > 0) {
       return;

@@ -18,6 +18,8 @@ const NOTHING = Buffer.alloc(0);
 /** A request and its response on an HTTP/3 connection. nginx: ngx_http_v3_filter_module.c. */
 export class Http3Stream extends RequestStream<Http3Connection> implements Held {
   heldAt = -1;
+  /** The next of those whose turn is to come. */
+  nextReady: Http3Stream | null = null;
   protected readonly version = 'HTTP/3';
   readonly #quic: QuicStream;
   /** What reads the stream. */
