@@ -55,9 +55,11 @@ const ours = {
   },
 };
 const moduleUrl = `${POISON_MEMORY}const MODULE_URL = require('node:url').pathToFileURL(__filename).href;`;
+/** Node defines these as properties with a getter, which V8 calls each time that one is named. */
+const known = 'const { performance, process, Buffer } = globalThis;';
 /** Makes a script that compiles to one function: see src/shared/system/compiled.ts. */
 const wrapped = {
-  banner: { js: `(function (exports, require, module, __filename) { ${moduleUrl}` },
+  banner: { js: `(function (exports, require, module, __filename) { ${known} ${moduleUrl}` },
   footer: { js: '})' },
 };
 
