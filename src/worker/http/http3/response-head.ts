@@ -76,7 +76,9 @@ class Http3Encoder implements HeadEncoder {
   }
 }
 
-const statusText = (status: number): string => String(status).padStart(3, '0');
+/** The texts of statuses, made once. */
+const statusTexts: readonly string[] = Array.from({ length: 600 }, (_, status) => String(status).padStart(3, '0'));
+const statusText = (status: number): string => statusTexts[status] ?? String(status);
 
 // One for all connections: a section is written without a pause.
 const encoder = new Http3Encoder();
