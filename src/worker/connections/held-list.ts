@@ -1,6 +1,6 @@
 /** What a list holds. */
 export interface Held {
-  /** Its place in the list; -1 while it is not held. The list alone sets it. */
+  /** The place in the list; -1 while it is not held. The list alone sets it. */
   heldAt: number;
 }
 

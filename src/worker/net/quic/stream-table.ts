@@ -98,7 +98,7 @@ export class StreamTable {
     return this.#streams.get(id);
   }
 
-  /** Those of all streams that something came on, in the order of these. */
+  /** The handlers of all streams that something came on, in the order of the streams. */
   handlers(): QuicStreamHandler[] {
     return this.#streams.all().flatMap(({ handler }) => (handler === undefined ? [] : [handler]));
   }
