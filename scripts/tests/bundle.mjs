@@ -5,34 +5,10 @@ import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeF
 import { dirname, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { bundleOf, cache, isFresh, root, tapBundle } from './fresh.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const cache = `${root}node_modules/.cache/tests/`;
-// Its folder's name tells tap which lines of a stack are tap's own.
-const tapBundle = `${cache}node_modules/@tapjs/tap.mjs`;
 const tapSource = 'node_modules/@tapjs/test/test-built/dist/esm/index.js';
-
-/**
- * Returns where the bundle of a test, or of a script that imports what is in TypeScript, lies.
- * @param {string} file its path below the root
- */
-export function bundleOf(file) {
-  return `${cache}${file.replace(/\.m?[tj]s$/, '')}.mjs`;
-}
-
-/**
- * Tells whether a bundle is there and no file that it was made of has changed since.
- * @param {string} bundle
- */
-function isFresh(bundle) {
-  try {
-    /** @type {{ started: number, inputs: string[] }} */
-    const { started, inputs } = JSON.parse(readFileSync(`${bundle}.json`, 'utf8'));
-    return inputs.every((input) => statSync(root + input).mtimeMs < started);
-  } catch {
-    return false;
-  }
-}
+const domainSource = 'scripts/tests/domain.mjs';
 
 /**
  * Each file's own address, which a bundle would replace by its own.
@@ -60,6 +36,14 @@ const oneTap = {
   name: 'one tap',
   setup(setup) {
     setup.onResolve({ filter: /^tap$/ }, () => ({ path: pathToFileURL(tapBundle).href, external: true }));
+  },
+};
+
+/** @type {import('esbuild').Plugin} */
+const lightDomain = {
+  name: 'light domain',
+  setup(setup) {
+    setup.onResolve({ filter: /^async-hook-domain$/ }, () => ({ path: root + domainSource }));
   },
 };
 
@@ -132,12 +116,15 @@ async function bundleTap() {
     stdin: { contents: "export * from 'tap'; export { default } from 'tap';", resolveDir: root },
     outfile: tapBundle,
     keepNames: false,
+    // No stack shows lines of it, and each test would read the map.
+    sourcemap: false,
+    minifyWhitespace: true,
     // Some of its packages are CommonJS.
     banner: { js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);" },
-    plugins: [ownAddresses],
+    plugins: [lightDomain, ownAddresses],
   });
   // What tap is made of changes with the lock file, or with the plugins that .taprc names.
-  writeBundles(result, started, () => ['package-lock.json', tapSource]);
+  writeBundles(result, started, () => ['package-lock.json', tapSource, domainSource]);
 }
 
 /**

@@ -5,18 +5,20 @@ import { readFileSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import { bundleOf, cache, isFresh, root, tapBundle } from './fresh.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const file = process.argv[1];
 
 if (isMainThread && file?.startsWith(root)) {
-  const { bundleOf, bundleTests } = await import('./bundle.mjs');
   const path = file.slice(root.length);
-  await bundleTests([path]);
-  enableCompileCache(`${root}node_modules/.cache/tests/compiled`);
+  if (!isFresh(tapBundle) || !isFresh(bundleOf(path))) {
+    const { bundleTests } = await import('./bundle.mjs');
+    await bundleTests([path]);
+  }
+  enableCompileCache(`${cache}compiled`);
   const test = pathToFileURL(file).href;
   const bundle = pathToFileURL(bundleOf(path)).href;
-  const bundles = pathToFileURL(`${root}node_modules/.cache/tests/`).href;
+  const bundles = pathToFileURL(cache).href;
   registerHooks({
     resolve(specifier, context, nextResolve) {
       // What a bundle shares with others lies beside it.
@@ -32,6 +34,14 @@ if (isMainThread && file?.startsWith(root)) {
       return nextLoad(url, context);
     },
   });
-  // The hooks that tap has set for all programs that a test starts would slow them down, too.
+  // All programs that a test starts would be slower with tap's hooks, which tap puts into their environment, and with these certificates,
+  // which each process of Node reads when it starts. In the slow part npm needs them.
   delete process.env.NODE_OPTIONS;
+  const spawning = /** @type {{ listeners: unknown[] } | undefined} */ (globalThis[Symbol.for('process-on-spawn@*:singletonId')]);
+  if (spawning !== undefined) {
+    spawning.listeners = [];
+  }
+  if (!path.startsWith('test/slow/')) {
+    delete process.env.NODE_EXTRA_CA_CERTS;
+  }
 }

@@ -22,15 +22,19 @@ export function startsServer(args: readonly string[]): boolean {
     if (line.version || line.test || line.signal !== undefined) {
       return false;
     }
-    // Without that this process starts another one and goes.
-    return process.env[DAEMON] !== undefined || staysHere(line.globals ?? '') || staysHere(beginning(loadOptions(line, name).entry));
+    const texts = [line.globals ?? '', beginning(loadOptions(line, name).entry)];
+    // Without `daemon off` this process starts another one and goes.
+    return (
+      (process.env[DAEMON] !== undefined || texts.some((text) => isOff('daemon', text))) &&
+      !texts.some((text) => isOff('master_process', text))
+    );
   } catch {
     return false;
   }
 }
 
-function staysHere(text: string): boolean {
-  return /(?:^|[;{}\s])daemon\s+off\s*;/.test(text);
+function isOff(directive: string, text: string): boolean {
+  return new RegExp(`(?:^|[;{}\\s])${directive}\\s+off\\s*;`).test(text);
 }
 
 function beginning(path: string): string {
