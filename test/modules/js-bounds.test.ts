@@ -171,7 +171,7 @@ t.test('a handler that waits for a processor does not hold its worker', { skip: 
   const { text: pid } = await httpGet(s, '/pid');
   t.equal((await httpGet(s, '/thread')).text, 'done');
   // Each in a session of its own, since the system may share processors out by session.
-  const others = Array.from({ length: 20 }, () =>
+  const others = Array.from({ length: 10 }, () =>
     spawn('taskset', ['-c', '0', 'sh', '-c', 'echo; while :; do :; done'], { detached: true }),
   );
   const end = (): void => others.forEach((other) => void other.kill('SIGKILL'));

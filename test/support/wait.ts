@@ -10,22 +10,27 @@ export interface WaitOptions {
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
+/** Milliseconds between two questions, at first and at last. */
+const [SHORTEST, LONGEST] = [5, 40];
+
 /**
  * Waits until `condition` gives something truthy, and returns that. It asks every few milliseconds, so that a test waits
- * for the event it needs and never for a time. Throws an Error that names `what` when the time is up.
+ * for the event it needs and never for a time; less often the longer that takes, since to ask may mean to load the server with requests.
+ * Throws an Error that names `what` when the time is up.
  */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<Truthy<T>> {
-  const until = Date.now() + (options.timeout ?? 60_000);
+  const begun = Date.now();
   for (;;) {
     const value = await condition();
     if (value) {
       return value as Truthy<T>;
     }
-    if (Date.now() > until) {
+    const waited = Date.now() - begun;
+    if (waited > (options.timeout ?? 60_000)) {
       const what = typeof options.what === 'function' ? options.what() : (options.what ?? condition.toString());
       throw new Error(`waited in vain for: ${what}`);
     }
-    await sleep(5);
+    await sleep(Math.min(Math.max(SHORTEST, waited / 20), LONGEST));
   }
 }
 
