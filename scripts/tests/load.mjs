@@ -34,14 +34,6 @@ if (isMainThread && file?.startsWith(root)) {
       return nextLoad(url, context);
     },
   });
-  // All programs that a test starts would be slower with tap's hooks, which tap puts into their environment, and with these certificates,
-  // which each process of Node reads when it starts. In the slow part npm needs them.
+  // The hooks that tap has set for all programs that a test starts would slow them down, too.
   delete process.env.NODE_OPTIONS;
-  const spawning = /** @type {{ listeners: unknown[] } | undefined} */ (globalThis[Symbol.for('process-on-spawn@*:singletonId')]);
-  if (spawning !== undefined) {
-    spawning.listeners = [];
-  }
-  if (!path.startsWith('test/slow/')) {
-    delete process.env.NODE_EXTRA_CA_CERTS;
-  }
 }
