@@ -1,6 +1,6 @@
-// Gives an error that nobody has caught to the test that runs, in the place of the package `async-hook-domain` in tap. That one follows each
-// promise, timer and socket of a test with hooks, which cost more than most of these do. The tests of a file run one after the other, so an
-// error belongs to the innermost one that has begun.
+// Gives an error that nobody has caught to the test that runs, in the place of the package `async-hook-domain` in tap. That one follows
+// each promise, timer and socket of a test with hooks, which cost more than most of these do. The tests of a file run one after the other,
+// so an error belongs to the innermost one that has begun.
 import { executionAsyncResource } from 'node:async_hooks';
 
 /**
