@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { atMost } from './goal.mjs';
 import { commands, workFolder } from './servers.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -34,10 +35,10 @@ const GEO_ENTRIES = 200_000;
 
 /**
  * What stands in `http`; `goal`: of nginx's time.
- * @type {Record<string, { goal: number, http: () => string }>}
+ * @type {Record<string, { goal?: number, http: () => string }>}
  */
 const rows = {
-  empty: { goal: Number.POSITIVE_INFINITY, http: () => '' },
+  empty: { http: () => '' },
   sites: { goal: 1.3, http: () => times(2900, site) },
   locations: {
     goal: 1.5,
@@ -94,7 +95,7 @@ for (const [name, { goal, http }] of Object.entries(rows)) {
   }
   const { nginx, sluice } = least;
   const beside = nginx === undefined ? '' : `, nginx ${nginx.toFixed(2)}: ${(sluice / nginx).toFixed(2)} times`;
-  const most = Number.isFinite(goal) ? ` (at most ${goal})` : '';
+  const most = nginx === undefined ? '' : atMost({ value: sluice / nginx, goal });
   console.log(`-t of ${name}, ${(text.length / 1024 / 1024).toFixed(1)} MB: ${sluice.toFixed(2)} s of CPU${beside}${most}`);
 }
 process.exit(0);

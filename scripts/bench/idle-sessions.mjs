@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { atMost } from './goal.mjs';
 import { commands, configuration, freePort, prepare, start, stop, workFolder } from './servers.mjs';
 
 const { values: options } = parseArgs({
@@ -51,7 +52,9 @@ async function measure(name, command, backend) {
     open.push(...(await Promise.all(Array.from({ length: size }, (_, i) => exchangeOne(port, open.length + i)))));
   }
   await sleep(2000);
-  console.log(`${name}: ${((memoryOfWorkers(pid) - before) / sessions).toFixed(1)} KB for each of ${sessions} idle sessions`);
+  const value = (memoryOfWorkers(pid) - before) / sessions;
+  const aim = name === 'sluice' ? atMost({ value, goal: 8, unit: ' KB' }) : '';
+  console.log(`${name}: ${value.toFixed(1)} KB for each of ${sessions} idle sessions${aim}`);
   for (const socket of open) {
     socket.destroy();
   }

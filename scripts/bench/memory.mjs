@@ -6,6 +6,7 @@
 // nginx, where there is one, is only the backend.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { atMost } from './goal.mjs';
 import { memoryOf, takenBy } from './measure.mjs';
 import { commands, configuration, freePort, prepare, start, startBackend, workFolder, writeDocuments } from './servers.mjs';
 import { load, writeScript } from './wrk.mjs';
@@ -68,8 +69,10 @@ for (let next = 1; next <= millions; next++) {
   const memory = memoryOf(pid);
   first ||= memory;
   const { own, files } = takenBy(pid);
+  const grown = (memory / first - 1) * 100;
+  const taken = own + files;
   console.log(
-    `${next} million: ${memory.toFixed(0)} MB, ${((memory / first - 1) * 100).toFixed(1)} % more than after the first; it takes ${(own + files).toFixed(0)} MB (at most 90)`,
+    `${next} million: ${memory.toFixed(0)} MB, ${grown.toFixed(1)} % more than after the first${atMost({ value: grown, goal: 5, unit: ' %' })}; it takes ${taken.toFixed(0)} MB${atMost({ value: taken, goal: 90, unit: ' MB' })}`,
   );
 }
 process.exit(0);

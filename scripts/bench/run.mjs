@@ -10,6 +10,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync
 import { cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as datagrams from './datagrams.mjs';
+import { atMost } from './goal.mjs';
 import * as h2load from './h2load.mjs';
 import { holdStreams } from './idle-streams.mjs';
 import { cpuOf, memoryOf } from './measure.mjs';
@@ -306,7 +307,8 @@ function printSlowest(row, measured) {
     return;
   }
   for (const name of names.filter((each) => each !== 'nginx' && measured[each] !== undefined)) {
-    const ratio = (measured[name].p99 / measured.nginx.p99).toFixed(2);
-    console.log(`  ${row.name}: the slowest hundredth waits ${ratio} times as long as nginx's with ${name} (at most ${row.slowest})`);
+    const value = measured[name].p99 / measured.nginx.p99;
+    const aim = atMost({ value, goal: row.slowest });
+    console.log(`  ${row.name}: the slowest hundredth waits ${value.toFixed(2)} times as long as nginx's with ${name}${aim}`);
   }
 }

@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { atMost } from './goal.mjs';
 import { takenBy, treeOf } from './measure.mjs';
 import { commands, configuration, freePort, kill, workFolder } from './servers.mjs';
 
@@ -72,6 +73,7 @@ for (const [name, row] of Object.entries(rows)) {
     continue;
   }
   const texts = [];
+  let aims = '';
   for (const [server] of servers) {
     found[server] ??= {};
     found[server][name] = { ms: [], memory: [] };
@@ -89,9 +91,11 @@ for (const [name, row] of Object.entries(rows)) {
     const memory = of('memory', name) - (row.beyond === undefined ? 0 : of('memory', row.beyond));
     const time = row.goal === undefined ? [] : [`${of('ms', name).toFixed(0)} ms`];
     texts.push(`${server} ${[...time, ...(row.memory === undefined ? [] : [`${memory.toFixed(1)} MB`])].join(', ')}`);
+    if (server === 'sluice') {
+      aims = atMost({ value: of('ms', name), goal: row.goal, unit: ' ms' }, { value: memory, goal: row.memory, unit: ' MB' });
+    }
   }
-  const goals = [...(row.goal === undefined ? [] : [`${row.goal} ms`]), ...(row.memory === undefined ? [] : [`${row.memory} MB`])];
-  console.log(`${name}: ${texts.join('; ')} (at most ${goals.join(', ')})`);
+  console.log(`${name}: ${texts.join('; ')}${aims}`);
 }
 process.exit(0);
 
