@@ -17,7 +17,7 @@ import { LinesDirective, SimpleLines } from './language/simple-lines.js';
 import type { NamedFiles } from './named-files.js';
 import { resolvePath } from './paths.js';
 import type { Provenance } from './provenance.js';
-import { type Registry, rowIn } from './registry.js';
+import { type Registry, type Row, rowIn } from './registry.js';
 import { SharedValues } from './shared-values.js';
 import type { Sources } from './sources.js';
 import { ZoneTable } from './zone-table.js';
@@ -129,15 +129,26 @@ function applyDirective<R extends Subject>(draft: ConfigBuilder<R>, block: Block
   }
   checkArgs(node, directive.args);
   const owner = ownerOf(block, draft.registry.scopes[row.scope]!.level);
-  const conf = written(owner, row.scope);
   const { provenance } = draft;
   if (provenance === undefined) {
-    directive.set(conf, node, new DirectiveContext(draft, block, node));
+    directive.set(written(owner, row.scope), node, new DirectiveContext(draft, block, node));
   } else {
-    const watched = provenance.watch(owner, row.scope, conf);
-    provenance.during(node, block, directive, () => directive.set(watched, node, new DirectiveContext(draft, block, node)));
+    watchDirective(draft, block, node, row, owner, provenance);
   }
   block.see(node);
+}
+
+// A function of its own: V8 keeps what a closure needs in an object, which each call of the function around it would make.
+function watchDirective<R extends Subject>(
+  draft: ConfigBuilder<R>,
+  block: Block,
+  node: DirectiveNode,
+  { directive, scope }: Row<R>,
+  owner: Block,
+  provenance: Provenance,
+): void {
+  const watched = provenance.watch(owner, scope, written(owner, scope));
+  provenance.during(node, block, directive, () => directive.set(watched, node, new DirectiveContext(draft, block, node)));
 }
 
 /** Follows an `include` line. Lines of included files stand for the line itself. */

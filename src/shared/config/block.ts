@@ -76,7 +76,15 @@ export class Block {
 
   /** The first directive of a name in this block, for `is duplicate`. */
   seen(name: string): DirectiveNode | undefined {
-    return this.#seen?.find((node) => node.name === name);
+    const seen = this.#seen;
+    if (seen !== undefined) {
+      for (let i = 0; i < seen.length; i++) {
+        if (seen[i]!.name === name) {
+          return seen[i];
+        }
+      }
+    }
+    return undefined;
   }
 
   /** Notes that a directive stands in this block. */

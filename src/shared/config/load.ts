@@ -161,11 +161,11 @@ function link<R extends Subject>(
   giveUp(false);
   mergeBlocks(registry, root, draft.prefix);
   for (const step of ['link', 'linkLast'] as const) {
-    visitMerged(registry, root, draft.prefix, (scopes, place) => {
+    visitMerged(registry, root, draft.prefix, step, (scopes, place) => {
       const ctx = new BlockLinkContext(draft, place.block, checking, testing);
       for (const { scope, number } of scopes) {
         try {
-          scope[step]?.(place.block.merged(number)!, ctx, place);
+          scope[step]!(place.block.merged(number)!, ctx, place);
         } catch (error) {
           if (!(error instanceof ConfigError)) {
             throw error;

@@ -53,6 +53,8 @@ class Merging<R extends Subject> {
    * blocks share them: with thousands of locations, a copy for each would take seconds and much memory.
    */
   readonly #silent = new Map<number, Map<object, object>>();
+  /** The scopes whose settings blocks of a context have. */
+  readonly #scopes = new Map<number, readonly NumberedScope<R>[]>();
 
   constructor(registry: Registry<R>, prefix: string) {
     this.#registry = registry;
@@ -98,20 +100,26 @@ class Merging<R extends Subject> {
       }
     }
     const begun: NumberedScope<R>[] = [];
-    for (const level of levelsOf(place.context)) {
-      for (const numbered of this.#registry.at(level)) {
-        if ((numbered.contexts & place.context) === 0) {
-          continue;
-        }
-        const around = settings[numbered.number] as Record<string, unknown> | undefined;
-        if (around === undefined) {
-          begun.push(numbered);
-        } else if (!numbered.takenOver) {
-          settings[numbered.number] = this.#mergeSilent(numbered, around, place);
-        }
+    const scopes = this.#scopesOf(place.context);
+    for (let i = 0; i < scopes.length; i++) {
+      const numbered = scopes[i]!;
+      const around = settings[numbered.number] as Record<string, unknown> | undefined;
+      if (around === undefined) {
+        begun.push(numbered);
+      } else if (!numbered.takenOver) {
+        settings[numbered.number] = this.#mergeSilent(numbered, around, place);
       }
     }
     return { settings, begun };
+  }
+
+  #scopesOf(context: number): readonly NumberedScope<R>[] {
+    let scopes = this.#scopes.get(context);
+    if (scopes === undefined) {
+      scopes = levelsOf(context).flatMap((level) => this.#registry.at(level).filter(({ contexts }) => (contexts & context) !== 0));
+      this.#scopes.set(context, scopes);
+    }
+    return scopes;
   }
 
   #mergeSilent(numbered: NumberedScope<R>, around: Record<string, unknown>, place: MergeContext): object {
@@ -136,9 +144,10 @@ function merge<R extends Subject>(
   child: Record<string, unknown> | undefined,
   place: MergeContext,
 ): object {
-  // A copy of the whole, since most settings are the outer block's: name by name it takes four times as long.
+  // A copy of the whole, since most settings are the outer block's: name by name it takes four times as long. V8 copies by `assign` at once
+  // what it would spread name by name, with an array of names after each third, since objects of more than four forms come by here.
   const around = parent ?? initial;
-  const merged: Record<string, unknown> = { ...around };
+  const merged: Record<string, unknown> = Object.assign({}, around);
   for (const name in child) {
     if (child[name] !== undefined && inherited.has(name)) {
       merged[name] = child[name];
@@ -151,11 +160,12 @@ function merge<R extends Subject>(
   return Object.freeze(merged);
 }
 
-/** Runs every scope's cross-checks, in the order of the text. */
+/** Gives each block, in the order of the text, with the scopes that check something of it in a step. */
 export function visitMerged<R extends Subject>(
   registry: Registry<R>,
   root: Block,
   prefix: string,
+  step: 'link' | 'linkLast',
   visit: (scopes: readonly NumberedScope<R>[], place: MergeContext) => void,
 ): void {
   const checked = new Map<number, readonly NumberedScope<R>[]>();
@@ -165,12 +175,13 @@ export function visitMerged<R extends Subject>(
     if (scopes === undefined) {
       const levels = levelsOf(context);
       scopes = registry.scopes.filter(
-        ({ scope, level, contexts }) =>
-          (scope.link !== undefined || scope.linkLast !== undefined) && levels.includes(level) && (contexts & context) !== 0,
+        ({ scope, level, contexts }) => scope[step] !== undefined && levels.includes(level) && (contexts & context) !== 0,
       );
       checked.set(context, scopes);
     }
-    visit(scopes, { context, nameless: (context & NAMELESS) !== 0, block, prefix });
+    if (scopes.length > 0) {
+      visit(scopes, { context, nameless: (context & NAMELESS) !== 0, block, prefix });
+    }
     for (const child of block.children) {
       visitBlock(child);
     }

@@ -80,7 +80,10 @@ export function parseTemplate(text: string): (string | { readonly variable: stri
 
 /** Compiles text with variables. Throws {@link ComplexValueError}. nginx: ngx_http_compile_complex_value. */
 export function compileComplex<R extends Subject>(text: string, table: VariableTable<R>, pos?: Pos): ComplexValue<R> {
-  return text.includes('$') ? { text, constant: undefined, eval: joinParts(partsOf(text, table, pos)) } : constantValue(text);
+  if (!text.includes('$')) {
+    return constantValue(text);
+  }
+  return { text, constant: undefined, eval: table.evaluation(text) ?? table.remember(text, joinParts(partsOf(text, table, pos))) };
 }
 
 function partsOf<R extends Subject>(text: string, table: VariableTable<R>, pos: Pos | undefined): readonly Part<R>[] {

@@ -42,6 +42,9 @@ interface Evaluation<R> {
 /** nginx's limit for variables that refer to each other. */
 const MAX_DEPTH = 100;
 
+/** As many texts are remembered; where there are more, they are probably all different. */
+const MANY_TEXTS = 10_000;
+
 /**
  * The variables of one protocol block (`http` or `stream`). A name used anywhere gets a slot; slots are bound to definitions once
  * the whole configuration is read, since `map` may stand below the line that uses it.
@@ -55,6 +58,7 @@ export class VariableTable<R extends Subject> {
   readonly #bound: Variable<R>[] = [];
   readonly #suffixes: string[] = [];
   readonly #readers: Evaluation<R>['text'][] = [];
+  readonly #evaluations = new Map<string, Evaluation<R>['text']>();
   #reports: VariableReports<R> = { cycle() {}, regexFailed() {} };
 
   /** Says who is told what goes wrong with evaluations. */
@@ -198,6 +202,19 @@ export class VariableTable<R extends Subject> {
       this.#readers[slot] = reader;
     }
     return reader;
+  }
+
+  /** What evaluates a text with variables of this table, if such a text was there before. */
+  evaluation(text: string): Evaluation<R>['text'] | undefined {
+    return this.#evaluations.get(text);
+  }
+
+  /** Keeps what evaluates a text: thousands of locations may have the same few. */
+  remember<E extends (r: never) => string>(text: string, evaluation: E): E {
+    if (this.#evaluations.size < MANY_TEXTS) {
+      this.#evaluations.set(text, evaluation as unknown as Evaluation<R>['text']);
+    }
+    return evaluation;
   }
 
   /** Assigns a variable, as `set` does. */

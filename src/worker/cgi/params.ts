@@ -1,7 +1,7 @@
 import { LateValue } from '../../shared/config/late-value.js';
 import { ownText } from '../../shared/text/own-text.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
-import { compileComplex } from '../../shared/value/complex.js';
+import { compileComplex, parseTemplate } from '../../shared/value/complex.js';
 import type { VariableTable } from '../../shared/value/variables.js';
 import type { Request } from '../http/request/request.js';
 import type { Context } from '../module.js';
@@ -124,11 +124,14 @@ export function compileParams(
 
 /** Slots that {@link compileParams} will use, named while the configuration is read. */
 export function nameDefaultVariables(table: VariableTable<Request>): void {
-  compileComplex(HTTP_HOST, table);
-  for (const [, text] of CACHE_PARAMS) {
-    compileComplex(text, table);
+  for (const name of DEFAULT_VARIABLES) {
+    table.slot(name);
   }
 }
+
+const DEFAULT_VARIABLES: readonly string[] = [HTTP_HOST, ...CACHE_PARAMS.map(([, text]) => text)]
+  .flatMap(parseTemplate)
+  .flatMap((part) => (typeof part === 'object' && 'variable' in part ? [part.variable] : []));
 
 /** A client's header as a parameter. */
 interface HeaderName {

@@ -271,23 +271,11 @@ export function linkScripts(
     );
     broken.delete(conf.imports);
   }
-  for (const { name, file, type, pos } of ctx.checking ? conf.states : []) {
-    // As in nginx, the server does not begin with less than there was.
-    try {
-      stateEntries(name, file, type);
-    } catch (error) {
-      ctx.fail(stateProblem(error), pos);
-    }
+  if (ctx.checking && conf.states.length > 0) {
+    checkStates(conf, ctx);
   }
-  const inits = conf.inits.map(({ name }) => ['js_init', name] as const);
-  for (const [directive, name] of conf.imports.length === 0 ? [...handlers, ...inits] : []) {
-    if (name !== undefined) {
-      ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
-    }
-  }
-  for (const { name } of conf.imports.length === 0 ? conf.periodics : []) {
-    // nginx says so when the time has come.
-    ctx.warn(`no "js_import" directives found for "js_periodic" handler "${name}" in the current scope`);
+  if (conf.imports.length === 0) {
+    checkWithoutImports(conf, ctx, handlers);
   }
   const own = conf.fetchTrustedCertificate !== '' || conf.fetchCiphers !== 'DEFAULT';
   if (ctx.checking && own) {
@@ -304,6 +292,36 @@ export function linkScripts(
     }
   }
   return !broken.has(conf.imports);
+}
+
+function checkStates(conf: Readonly<ScriptSettings>, ctx: LinkContext<ClientTask>): void {
+  for (const { name, file, type, pos } of conf.states) {
+    // As in nginx, the server does not begin with less than there was.
+    try {
+      stateEntries(name, file, type);
+    } catch (error) {
+      ctx.fail(stateProblem(error), pos);
+    }
+  }
+}
+
+function checkWithoutImports(
+  conf: Readonly<ScriptSettings>,
+  ctx: LinkContext<ClientTask>,
+  handlers: readonly (readonly [directive: string, name: string | undefined])[],
+): void {
+  if (handlers.length === 0 && conf.inits.length === 0 && conf.periodics.length === 0) {
+    return;
+  }
+  for (const [directive, name] of [...handlers, ...conf.inits.map((init) => ['js_init', init.name] as const)]) {
+    if (name !== undefined) {
+      ctx.fail(`no imports defined for "${directive}" "${name}", use "js_import" directive`);
+    }
+  }
+  for (const { name } of conf.periodics) {
+    // nginx says so when the time has come.
+    ctx.warn(`no "js_import" directives found for "js_periodic" handler "${name}" in the current scope`);
+  }
 }
 
 function readImport(conf: Partial<ScriptSettings>, node: SharedContext['node'], ctx: SharedContext): void {

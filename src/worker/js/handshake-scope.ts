@@ -60,12 +60,17 @@ export function readCertificateFunction(ctx: SharedContext): void {
   }
 }
 
+/** A directive, and the function of a script that it names, if it does. */
+export type NamedFunction = readonly [directive: string, name: string | undefined];
+
+const NONE: readonly NamedFunction[] = [];
+
 /** The functions that a server's handshakes call, by the directives that name them. */
-export function handshakeFunctions(
-  ctx: LinkContext<ClientTask>,
-  { block }: MergeContext,
-): readonly (readonly [string, string | undefined])[] {
+export function handshakeFunctions(ctx: LinkContext<ClientTask>, { block }: MergeContext): readonly NamedFunction[] {
   const { clientHello, certificate } = ctx.settings(handshakeScope, block);
+  if (clientHello === undefined && certificate === undefined) {
+    return NONE;
+  }
   return [
     ['js_client_hello', clientHello],
     ['js_ssl_certificate', certificate],

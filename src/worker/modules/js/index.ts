@@ -14,7 +14,7 @@ import { openGlobals } from '../../js/handlers/fetch-handler.js';
 import { IsolatePool } from '../../js/handlers/isolate-pool.js';
 import { isolatedHandler } from '../../js/handlers/isolate-run.js';
 import { Watchdog } from '../../js/handlers/watchdog.js';
-import { type HandshakeSettings, handshakeFunctions, handshakeScope } from '../../js/handshake-scope.js';
+import { type HandshakeSettings, handshakeFunctions, handshakeScope, type NamedFunction } from '../../js/handshake-scope.js';
 import { HandshakeScripts, type ScriptedServer } from '../../js/handshake-scripts.js';
 import { startInits } from '../../js/init.js';
 import { openInspector } from '../../js/inspector.js';
@@ -54,6 +54,21 @@ function tryHandlers(conf: Readonly<JsSettings>, ctx: LinkContext<Request>, more
   const names = [conf.rewrite, conf.access, conf.headerFilter, conf.bodyFilter, conf.log, ...more];
   tryFunctions(scripts, conf, names, ctx as LinkContext<ClientTask>);
 }
+
+/** Whether no directive names a function: so it is in nearly all of the thousands of blocks there may be. */
+const namesNothing = ({ content, access, rewrite, headerFilter, bodyFilter, log }: Readonly<JsSettings>): boolean =>
+  (content ?? access ?? rewrite ?? headerFilter ?? bodyFilter ?? log) === undefined;
+
+const handlersOf = (conf: Readonly<JsSettings>): readonly NamedFunction[] => [
+  [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
+  ['js_access', conf.access],
+  ['js_rewrite', conf.rewrite],
+  ['js_header_filter', conf.headerFilter],
+  ['js_log', conf.log],
+  ['js_body_filter', conf.bodyFilter],
+];
+
+const NO_FUNCTIONS: readonly NamedFunction[] = [];
 
 const HANDLERS = In.LOCATION | In.LOCATION_IF | In.LIMIT_EXCEPT;
 
@@ -139,20 +154,12 @@ const scope = defineScope<JsSettings>({
     },
   },
   link(conf, ctx, place) {
-    const handshakes = place.context === In.SERVER ? handshakeFunctions(ctx as LinkContext<ClientTask>, place) : [];
+    const handshakes = place.context === In.SERVER ? handshakeFunctions(ctx as LinkContext<ClientTask>, place) : NO_FUNCTIONS;
     if (conf.isolation !== undefined && conf.content !== undefined && conf.contentKind === 'node') {
       ctx.fail(`"node_handler" cannot run with "js_isolation thread", which runs handlers of the kind "fetch"`);
     }
     const confined = checkConfined(conf, ctx);
-    const loadable = linkScripts(conf, ctx, [
-      [conf.contentKind === 'node' ? 'node_handler' : 'js_content', conf.content],
-      ['js_access', conf.access],
-      ['js_rewrite', conf.rewrite],
-      ['js_header_filter', conf.headerFilter],
-      ['js_log', conf.log],
-      ['js_body_filter', conf.bodyFilter],
-      ...handshakes,
-    ]);
+    const loadable = linkScripts(conf, ctx, namesNothing(conf) ? handshakes : [...handlersOf(conf), ...handshakes]);
     // Code that is to have nothing but what is granted does not run in a process that has more.
     if (ctx.testing && loadable && conf.imports.length > 0 && !confined) {
       tryHandlers(

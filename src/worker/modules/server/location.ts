@@ -17,8 +17,12 @@ export function openLocation(node: DirectiveNode, ctx: Context): void {
 
 /** Fails for the first location of a block that stands there twice. nginx: ngx_http_join_exact_locations. */
 export function checkDuplicates(outer: Block): void {
+  const { children } = outer;
+  if (children.length < 2) {
+    return;
+  }
   const seen = new Map<string, DirectiveNode>();
-  for (const { context, info, node } of outer.children) {
+  for (const { context, info, node } of children) {
     if (context !== In.LOCATION || node === undefined) {
       continue;
     }
