@@ -116,6 +116,9 @@ function namesOut(out: HeadersOut): string[] {
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));
 }
 
+/** What such an object has of all objects, whatever a client calls its headers. */
+const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
 /** What such an object is as a text. */
 const plainText = (): string => '[object Object]';
 
@@ -126,35 +129,46 @@ export function namedValues(
   set?: (name: string, value: unknown) => void,
   tag?: string,
 ): object {
-  return new Proxy(Object.create(null) as object, {
-    get: (_target, name) =>
-      typeof name === 'string' ? get(name) : name === Symbol.toPrimitive ? plainText : name === Symbol.toStringTag ? tag : undefined,
-    has: (_target, name) => typeof name === 'string' && get(name) !== undefined,
-    ownKeys: names,
-    getOwnPropertyDescriptor(_target, name) {
-      const value = typeof name === 'string' ? get(name) : undefined;
-      return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: set !== undefined };
+  return new Proxy(
+    {},
+    {
+      get: (target, name) =>
+        typeof name !== 'string'
+          ? name === Symbol.toPrimitive
+            ? plainText
+            : name === Symbol.toStringTag
+              ? tag
+              : undefined
+          : INHERITED.has(name)
+            ? (Reflect.get(target, name) as unknown)
+            : get(name),
+      has: (_target, name) => typeof name === 'string' && (INHERITED.has(name) || get(name) !== undefined),
+      ownKeys: names,
+      getOwnPropertyDescriptor(_target, name) {
+        const value = typeof name === 'string' ? get(name) : undefined;
+        return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: set !== undefined };
+      },
+      set(_target, name, value) {
+        if (set === undefined || typeof name !== 'string') {
+          return false;
+        }
+        set(name, value);
+        return true;
+      },
+      defineProperty(_target, name, { value }) {
+        if (set === undefined || typeof name !== 'string') {
+          return false;
+        }
+        set(name, value);
+        return true;
+      },
+      deleteProperty(_target, name) {
+        if (set === undefined || typeof name !== 'string') {
+          return false;
+        }
+        set(name, undefined);
+        return true;
+      },
     },
-    set(_target, name, value) {
-      if (set === undefined || typeof name !== 'string') {
-        return false;
-      }
-      set(name, value);
-      return true;
-    },
-    defineProperty(_target, name, { value }) {
-      if (set === undefined || typeof name !== 'string') {
-        return false;
-      }
-      set(name, value);
-      return true;
-    },
-    deleteProperty(_target, name) {
-      if (set === undefined || typeof name !== 'string') {
-        return false;
-      }
-      set(name, undefined);
-      return true;
-    },
-  });
+  );
 }
