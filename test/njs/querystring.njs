@@ -60,7 +60,6 @@
 = throws Error: mine
 > querystring.parse('a=1', null, null, {decodeURIComponent: function (x) { return 5; }})
 = {5:"5"}
-~ {5:5}
 > querystring.parse('a=1', null, null, {decodeURIComponent: 5})
 = throws TypeError: option decodeURIComponent is not a function
 ~ {a:"1"}

@@ -304,6 +304,203 @@
 > ngx.shared.hs.set.call(null, 'a', 'b')
 = throws TypeError: "this" is not a shared dict
 ~ throws TypeError
+# What dictionaries do not expect.
+> ngx.shared.hs.clear() === undefined && ngx.shared.hn.clear() === undefined
+= true
+> ngx.shared.hs.set({toString: function () { return 'obj'; }}, 'v').get('obj')
+= "v"
+> ngx.shared.hs.set(['a', 'b'], 'v').get('a,b')
+= "v"
+> ngx.shared.hs.set(true, 'v').get('true')
+= "v"
+> ngx.shared.hs.set(Symbol('x'), 'v')
+= throws TypeError: Cannot convert a Symbol value to a string
+> ngx.shared.hs.set('s', '\ud800x').get('s').length
+= 2
+> ngx.shared.hs.set('\ud800', 'v').get('\ufffd')
+= "v"
+> ngx.shared.hs.set('k'.repeat(5000), 'v').get('k'.repeat(5000))
+= "v"
+> ngx.shared.hs.set('a', 'b', undefined, 'more').get('a')
+= "b"
+> ngx.shared.hs.set('a', new String('b'))
+= throws TypeError: string value is expected
+> ngx.shared.hs.set('a', 'c').set('a', 'd').get('a')
+= "d"
+> ngx.shared.hn.set('a', new Number(5))
+= throws TypeError: number value is expected
+> ngx.shared.hn.set('a', true)
+= throws TypeError: number value is expected
+> ngx.shared.hn.set('a', '5')
+= throws TypeError: number value is expected
+> ngx.shared.hn.set('a', -Infinity).get('a')
+= -Infinity
+> ngx.shared.hn.set('a', 5e-324).get('a')
+= 5e-324
+> ngx.shared.hn.set('a', 1.7976931348623157e308).incr('a', 1.7976931348623157e308)
+= Infinity
+> ngx.shared.hn.set('a', 0.1).incr('a', 0.2)
+= 0.30000000000000004
+> ngx.shared.hn.set('a', 9007199254740991).incr('a', 1)
+= 9007199254740992
+> ngx.shared.hn.incr('n1', 1, NaN)
+= NaN
+~ throws TypeError: init value is not a number
+> ngx.shared.hn.incr('n2', 1, Infinity)
+= Infinity
+> ngx.shared.hn.incr('n3', 1, -5)
+= -4
+> ngx.shared.hn.incr('n4', 0, 7)
+= 7
+> ngx.shared.hn.incr('n5', -0) === 0
+= true
+> ngx.shared.hn.incr('n6', 1, {})
+= throws TypeError: init value is not a number
+> ngx.shared.hn.incr('n7', null)
+= throws TypeError: delta is not a number
+> ngx.shared.hn.incr('n8', {})
+= throws TypeError: delta is not a number
+> ngx.shared.hn.incr('n9', new Number(1))
+= throws TypeError: delta is not a number
+> ngx.shared.hn.incr(undefined, 1)
+= 1
+> ngx.shared.hn.get('')
+= 1
+> ngx.shared.hn.incr(Symbol('x'), 1)
+= throws TypeError: Cannot convert a Symbol value to a string
+> ngx.shared.hn.pop('a') > 0
+= true
+> ngx.shared.hn.add('a', 1) && !ngx.shared.hn.add('a', 2) && ngx.shared.hn.get('a')
+= 1
+> ngx.shared.hn.replace('a', 3) && ngx.shared.hn.get('a')
+= 3
+> ngx.shared.hn.replace('nope', 3)
+= false
+> ngx.shared.hn.items().filter(function (i) { return i[0] === 'a'; })
+= [["a",3]]
+> ngx.shared.htn.incr('t', 1, 0, 60000) && ngx.shared.htn.ttl('t') <= 60000
+= true
+> ngx.shared.htn.incr('t', 1, undefined, 90000) && ngx.shared.htn.ttl('t') > 60000
+= true
+> ngx.shared.htn.incr('t', 1, 0, undefined) && ngx.shared.htn.ttl('t') > 60000
+= true
+> ngx.shared.htn.incr('t', 1, 0, NaN)
+= 4
+~ throws TypeError: timeout is not a number
+> ngx.shared.htn.incr('t', 1, 0, -1)
+= 5
+~ throws TypeError: timeout must be greater than or equal to 1
+> ngx.shared.htn.incr('t', 1, 0, null)
+= throws TypeError: timeout is not a number
+> ngx.shared.ht.set('x', 'y', 0.999)
+= throws TypeError: timeout must be greater than or equal to 1
+> ngx.shared.ht.set('x', 'y', -0.5)
+= throws TypeError: timeout must be greater than or equal to 1
+> ngx.shared.ht.set('x', 'y', 4294967295) && ngx.shared.ht.ttl('x') > 4294000000
+= true
+> ngx.shared.ht.set('x', 'y', true)
+= throws TypeError: timeout is not a number
+> ngx.shared.ht.set('x', 'y', new Number(5))
+= throws TypeError: timeout is not a number
+> ngx.shared.ht.set('x', 'y') && ngx.shared.ht.ttl('x') <= 100000
+= true
+> ngx.shared.ht.add('x', 'y', NaN)
+= false
+~ throws TypeError: timeout is not a number
+> ngx.shared.ht.add('x2', 'y', -1)
+= true
+~ throws TypeError: timeout must be greater than or equal to 1
+> ngx.shared.ht.replace('x', 'z', 50000)
+= true
+> ngx.shared.ht.ttl('x') > 50000
+= false
+> ngx.shared.ht.replace('x', 'z', 0)
+= throws TypeError: timeout must be greater than or equal to 1
+> ngx.shared.ht.set('short', 'y', 40) && ngx.shared.ht.has('short')
+= true
+> new Promise(function (d) { setTimeout(d, 80); }).then(function () { return [ngx.shared.ht.has('short'), ngx.shared.ht.get('short'), ngx.shared.ht.ttl('short'), ngx.shared.ht.keys().indexOf('short'), ngx.shared.ht.items().length > 0, ngx.shared.ht.replace('short', 'z'), ngx.shared.ht.delete('short'), ngx.shared.ht.pop('short'), ngx.shared.ht.add('short', 'new'), ngx.shared.ht.get('short')]; })
+= [false,undefined,undefined,-1,true,true,true,undefined,true,"new"]
+~ [false,undefined,undefined,-1,true,false,false,undefined,true,"new"]
+> ngx.shared.hs.clear() === undefined && ngx.shared.hs.size()
+= 0
+> ngx.shared.hs.clear(5)
+= undefined
+> ngx.shared.hs.size(5)
+= 0
+> ngx.shared.hs.set('a', '1').set('b', '2').keys(1.9).length
+= 1
+> ngx.shared.hs.items(-1).length
+= 2
+> ngx.shared.hs.items(1.2).length
+= 1
+> ngx.shared.hs.items(NaN)
+= throws TypeError: invalid number
+> ngx.shared.hs.keys(4294967296).length
+= 2
+> ngx.shared.hs.items(true)
+= throws TypeError: invalid number
+> ngx.shared.hs.freeSpace(5) > 0
+= true
+> ngx.shared.hs.has(Symbol('x'))
+= throws TypeError: Cannot convert a Symbol value to a string
+> ngx.shared.hs.delete(Symbol('x'))
+= throws TypeError: Cannot convert a Symbol value to a string
+> ngx.shared.hs.pop(Symbol('x'))
+= throws TypeError: Cannot convert a Symbol value to a string
+> ngx.shared.hs.add('a', '3')
+= false
+> ngx.shared.hs.replace('a', '3') && ngx.shared.hs.get('a')
+= "3"
+> ngx.shared.hs.pop('a')
+= "3"
+> ngx.shared.hs.has('a')
+= false
+> ['add', 'clear', 'delete', 'freeSpace', 'get', 'has', 'incr', 'items', 'keys', 'pop', 'replace', 'set', 'size', 'ttl'].map(function (m) { return typeof ngx.shared.hs[m]; }).filter(function (k) { return k !== 'function'; }).length
+= 0
+> (function () { ngx.shared.hs.name = 'x'; return ngx.shared.hs.name; })()
+= throws TypeError: Cannot assign to read-only property "name" of object
+~ throws TypeError
+> (function () { ngx.shared.hs.capacity = 5; return ngx.shared.hs.capacity; })()
+= throws TypeError: Cannot assign to read-only property "capacity" of object
+~ throws TypeError
+> (function () { delete ngx.shared.hs.type; return ngx.shared.hs.type; })()
+= throws TypeError: Cannot delete property "type" of object
+~ throws TypeError
+> (function () { var g = ngx.shared.hs.get; return g('b'); })()
+= throws TypeError: "this" is not a shared dict
+~ throws TypeError
+> ngx.shared.hs.get.call(ngx.shared.hn, 'a')
+= 3
+> ngx.shared.hevict.set('a', 'x', 1000) && ngx.shared.hevict.set('b', 'x', 50000) && [ngx.shared.hevict.has('a'), ngx.shared.hevict.has('b')]
+= [true,true]
+> Object.getOwnPropertyDescriptor(ngx, 'shared') !== undefined
+= true
+> ngx.shared.hasOwnProperty
+= function
+> ngx.shared['']
+= undefined
+> ngx.shared[Symbol.iterator]
+= throws undefined
+~ undefined
+> Object.entries(ngx.shared).length
+= 6
+> (function () { var n = 0; for (var k in ngx.shared) { n++; } return n; })()
+= 6
+> (function () { var n = []; for (var k in ngx.shared.hs) { n.push(k); } return n.sort().join(); })()
+= "add,capacity,clear,delete,freeSpace,get,has,incr,items,keys,name,pop,replace,set,size,ttl,type"
+> new SharedMemoryError('m') instanceof Error && String(new SharedMemoryError('m'))
+= "SharedMemoryError: m"
+> Object.prototype.toString.call(new SharedMemoryError('m'))
+= "[object Error]"
+stream set> return tried(function () { return [ngx.shared.zs.set('a', 'b').get('a'), ngx.shared.hs, Object.keys(ngx.shared).sort().join()]; });
+= "[[\"b\",undefined,\"zevict,zfull,zn,zs,zt,ztn\"]]"
+stream set> return tried(function () { return ngx.shared.zn.incr('a', 1, 5); });
+= "[6]"
+stream set> return tried(function () { return ngx.shared.zt.ttl('nope'); });
+= "[undefined]"
+stream set> return tried(function () { return ngx.shared.zs.incr('a', 1); });
+= "[throws TypeError: shared dict is not a number dict]"
+# What is written over.
 > (function (d) { d.get = 5; return typeof d.get; })(ngx.shared.hs)
 = "number"
 > (function (d) { d.x = 5; return d.x; })(ngx.shared.hs)

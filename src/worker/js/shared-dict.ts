@@ -133,7 +133,7 @@ export class SharedDict {
   }
 
   has(key: unknown): boolean {
-    return this.get(key) !== undefined;
+    return this.#do(() => this.#get.get(hashOf(key), givenText(key), Date.now())) !== undefined;
   }
 
   /** Milliseconds that an entry still lives. */
