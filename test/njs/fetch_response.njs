@@ -116,7 +116,6 @@
 = "Response {arrayBuffer:[Function: arrayBuffer],bodyUsed:false,headers:Headers {Content-Type:'text/plain;charset=UTF-8'},json:[Function: json],ok:true,redirected:false,status:200,statusText:'',text:[Function: text],type:'basic',url:''}"
 > Response.name
 = "Response"
-~ "_LightResponse"
 > Response.length
 = 0
 ~ 2
@@ -144,7 +143,6 @@
 = 204
 > new Response(Symbol('a'))
 = throws TypeError: Cannot convert a Symbol value to a string
-~ [object Response]{}
 > typeof Response.json
 = "undefined"
 ~ "function"

@@ -23,7 +23,7 @@ set> return new Uint8Array([65, 66]);
 = 200 Content-Type: text/plain | Content-Length: 4 "[AB]"
 set> return Symbol('x');
 = 200 Content-Type: text/plain | Content-Length: 2 "[]"
-~ 200 Content-Type: text/plain | Content-Length: 11 "[Symbol(x)]"
+~ 200 Content-Type: text/plain | Content-Length: 2 "[]" [error] js exception: TypeError: Cannot convert a Symbol value to a string
 set> return new Error('e');
 = 200 Content-Type: text/plain | Content-Length: 10 "[Error: e]"
 set> return function f() {};

@@ -37,7 +37,7 @@
 ~ ["SyntaxError",true,false]
 > ['', '<a>', '<a></b>', '<a b=1/>', '<a b="1" b="2"/>', '<a/><b/>', 'text', '<a>&nope;</a>', '<a>&</a>', '<1/>', '<a b="<"/>', '<p:a/>', '<a p:b=""/>', '<a/>text', ' <?xml version="1.0"?><a/>', '<a>\x01</a>', '<a>]]></a>', '<a><!-- -- --></a>', '<a b/>', '<a b="1"c="2"/>', '< a/>', '<a/ >', '<a>&#0;</a>', '<a xmlns:p=""/>'].map(function (text) { try { return xml.parse(text).$root.$name; } catch (e) { return e.name; } }).join()
 = "SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,p:a,a,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,a"
-~ "SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,a,SyntaxError,a"
+~ "SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,SyntaxError,a"
 > xml.parse()
 = throws SyntaxError: failed to parse XML (libxml2: "Start tag expected, '<' not found" at 1:1)
 ~ throws SyntaxError

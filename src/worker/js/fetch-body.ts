@@ -7,10 +7,11 @@ import type { FetchHeaders } from './fetch-headers.js';
 export abstract class FetchBody {
   /** What is sent or came, whether or not somebody has read it. */
   readonly #bytes: Buffer;
-  #used = false;
+  #used: boolean;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, used = false) {
     this.#bytes = bytes;
+    this.#used = used;
   }
 
   abstract readonly headers: FetchHeaders;

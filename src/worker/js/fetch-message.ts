@@ -87,6 +87,8 @@ export interface FetchDescription {
   readonly headers: FetchHeaders;
   /** Bytes, or what the Fetch standard takes as a body beside them. */
   readonly body: Buffer | StreamedBody;
+  /** Somebody has read the body of the Request that it is made of. */
+  readonly bodyUsed: boolean;
   readonly cache: string;
   readonly credentials: string;
   readonly mode: string;
@@ -116,7 +118,8 @@ export function describeRequest(input: unknown, given: unknown): FetchDescriptio
   if (typeof init.body === 'string' && !headers.has('Content-Type')) {
     headers.append('Content-Type', TEXT_TYPE);
   }
-  return { url, method, headers, body: bodyOf(init.body, original), cache, credentials, mode };
+  const bodyUsed = init.body === undefined && own?.bodyUsed === true;
+  return { url, method, headers, body: bodyOf(init.body, original), bodyUsed, cache, credentials, mode };
 }
 
 function bodyOf(given: unknown, original: FetchRequest | Request | undefined): Buffer | StreamedBody {
@@ -135,10 +138,12 @@ function joinWeb(own: { readonly prototype: object }, web: () => { readonly prot
 
 /** A Request that a script of njs's made. Whoever asks for what only Node's class has gets that of Node. nginx: ngx_js_request_t. */
 export class FetchRequest extends FetchBody {
+  static override readonly name = 'Request';
+
   readonly #described: FetchDescription & { readonly body: Buffer };
 
   constructor(described: FetchDescription & { readonly body: Buffer }) {
-    super(described.body);
+    super(described.body, described.bodyUsed);
     joinWeb(FetchRequest, () => Request);
     this.#described = described;
   }
@@ -249,6 +254,8 @@ export interface ReceivedAnswer extends FetchAnswer {
  * nginx: ngx_js_response_t.
  */
 export class FetchResponse extends FetchBody {
+  static override readonly name = 'Response';
+
   readonly #received: ReceivedAnswer;
 
   constructor(received: ReceivedAnswer, fixed = true) {

@@ -22,7 +22,8 @@ function scriptClass(name: 'Headers' | 'Request' | 'Response', ours: AnyClass, m
       // A class of the user's may extend it.
       return by === made && inNjs() ? make(args) : (Reflect.construct(web(), args, by === made ? web() : by) as object);
     },
-    get: (_target, member) => (member === Symbol.hasInstance ? isOne : (Reflect.get(web(), member, web()) as unknown)),
+    get: (_target, member) =>
+      member === Symbol.hasInstance ? isOne : member === 'name' ? name : (Reflect.get(web(), member, web()) as unknown),
     has: (_target, member) => Reflect.has(web(), member),
   });
   return made;

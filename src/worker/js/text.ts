@@ -8,7 +8,7 @@ export function bytesOf(value: unknown): string {
   return bufferOf(value).toString('latin1');
 }
 
-/** A value that a handler sends: bytes as they are, everything else as text in UTF-8. */
+/** A value that a handler sends: bytes as they are, everything else as text in UTF-8. @throws what a value throws that has no text. */
 export function bufferOf(value: unknown): Buffer {
   if (value === undefined || value === null) {
     return Buffer.alloc(0);
@@ -19,19 +19,17 @@ export function bufferOf(value: unknown): Buffer {
   if (ArrayBuffer.isView(value)) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
-  return Buffer.from(String(value), 'utf8');
+  return Buffer.from(`${value as string}`, 'utf8');
 }
 
 /** As {@link bufferOf}. @throws TypeError for what has no text. nginx: ngx_js_string. */
 export function givenBuffer(value: unknown): Buffer {
-  if (typeof value !== 'symbol') {
-    try {
-      return bufferOf(value);
-    } catch {
-      // What it has thrown is of no interest, as in njs.
-    }
+  try {
+    return bufferOf(value);
+  } catch {
+    // What it has thrown is of no interest, as in njs.
+    throw new TypeError('failed to get buffer arg');
   }
-  throw new TypeError('failed to get buffer arg');
 }
 
 /** A name or key as a script gives it: nothing at all is an empty text. @throws TypeError for a symbol. */

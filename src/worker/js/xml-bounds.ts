@@ -85,6 +85,9 @@ export function unnoticed(text: string): string | undefined {
   if (/&(?!(?:#\d+|#x[\da-f]+|[\p{L}_:][\p{L}\p{N}_:.-]*);)/iu.test(marked)) {
     return 'an ampersand begins no reference';
   }
+  if (/<(?:[^>"']|"[^"]*"|'[^']*')*\/\s+>/.test(marked)) {
+    return 'an empty element has no end';
+  }
   return marked.replace(/<(?:[^>"']|"[^"]*"|'[^']*')*>/g, '').includes(']]>') ? 'a text has the end of a CDATA section' : undefined;
 }
 

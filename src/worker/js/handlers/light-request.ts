@@ -161,6 +161,8 @@ export function openToLight(): { readonly Request: typeof Request; readonly fetc
   forwardRest(LightRequest.prototype, Node.prototype, LightRequest.node as (self: never) => object);
   Object.setPrototypeOf(LightRequest.prototype, Node.prototype);
   class OpenRequest extends Node {
+    static override readonly name = 'Request';
+
     constructor(input: RequestInfo, init?: RequestInit) {
       super(LightRequest.is(input) ? LightRequest.node(input) : input, init);
     }

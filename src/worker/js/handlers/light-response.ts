@@ -17,6 +17,8 @@ type PlainBody = string | Uint8Array | ReadableStream<Uint8Array> | null;
  * then.
  */
 export class LightResponse {
+  static readonly name = 'Response';
+
   #body: PlainBody;
   #status: number;
   #statusText: string;
