@@ -82,9 +82,9 @@ export interface HttpRequest {
   /** In `js_body_filter`: passes a piece on. */
   sendBuffer(data: Sendable, flags?: { readonly last?: boolean; readonly flush?: boolean }): void;
   done(): void;
-  log(message: unknown): void;
-  warn(message: unknown): void;
-  error(message: unknown): void;
+  log(...messages: unknown[]): void;
+  warn(...messages: unknown[]): void;
+  error(...messages: unknown[]): void;
 }
 
 /** `s` of the handlers of `stream`, as njs documents it. */
@@ -104,9 +104,9 @@ export interface StreamSession {
   sendUpstream(data: Sendable, flags?: { readonly last?: boolean; readonly flush?: boolean }): void;
   sendDownstream(data: Sendable, flags?: { readonly last?: boolean; readonly flush?: boolean }): void;
   setReturnValue(value: Sendable): void;
-  log(message: unknown): void;
-  warn(message: unknown): void;
-  error(message: unknown): void;
+  log(...messages: unknown[]): void;
+  warn(...messages: unknown[]): void;
+  error(...messages: unknown[]): void;
 }
 
 /** `s` of a function of `js_content` in `stream`. */
@@ -123,9 +123,9 @@ export interface StreamContent extends AsyncIterable<Buffer> {
   write(data: Sendable): Promise<void>;
   /** Sends no more; reading goes on. */
   end(data?: Sendable): Promise<void>;
-  log(message: unknown): void;
-  warn(message: unknown): void;
-  error(message: unknown): void;
+  log(...messages: unknown[]): void;
+  warn(...messages: unknown[]): void;
+  error(...messages: unknown[]): void;
 }
 
 /** A function of `js_content` in `stream`. */
@@ -185,7 +185,7 @@ export interface Ngx {
   };
   readonly shared: Readonly<Record<string, SharedDict | undefined>>;
   fetch(resource: string | Request, options?: NgxFetchOptions): Promise<Response>;
-  log(level: number, message: unknown): void;
+  log(level: number, ...messages: unknown[]): void;
 }
 
 /** The second argument of a fetch handler. With `js_isolation thread` it has `remoteAddress` alone. */

@@ -52,7 +52,7 @@ t.test('certificates and hellos by scripts', async (t) => {
     conf: `worker_processes 1; events {}
 http {
   js_import main.js; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; http2 on;
-  server { listen 127.0.0.1:%%PORT_0%% ssl; ssl_early_data on; js_client_hello main.hello; js_ssl_certificate main.certificate valid=1h; location / { js_content main.calls; } }
+  server { listen 127.0.0.1:%%PORT_0%% ssl; ssl_early_data on; js_client_hello main.hello; js_ssl_certificate main.certificate valid=1h timeout=1m; location / { js_content main.calls; } }
   server { listen 127.0.0.1:%%PORT_1%% ssl; js_ssl_certificate main.atOnce cache=0; return 200 "$ssl_server_name"; }
   server { listen 127.0.0.1:%%PORT_2%% ssl; js_ssl_certificate main.never timeout=50ms; return 200 ok; }
   server { listen 127.0.0.1:%%PORT_3%% ssl; ssl_reject_handshake on; js_ssl_certificate main.atOnce; return 200 ok; }

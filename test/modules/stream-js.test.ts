@@ -116,6 +116,33 @@ t.test('periodic calls', async (t) => {
   t.ok(saved.n.value > 100, 'the state of the dictionary is kept');
 });
 
+t.test('functions that come to no end', async (t) => {
+  const s = await startServer(t, {
+    conf: streamConf(`
+      js_import w.js; js_timeout 100ms;
+      server { listen 127.0.0.1:%%PORT_0%%; js_access w.never; return x; }
+      server { listen 127.0.0.1:%%PORT_1%%; js_preread w.never; return x; }
+      server { listen 127.0.0.1:%%PORT_2%%; js_preread w.listens; return x; }
+      server { listen 127.0.0.1:%%PORT_3%%; js_access w.long; js_timeout 0; return x; }
+      server { listen 127.0.0.1:%%PORT_4%%; js_access w.long; js_preread w.never; js_timeout 2s; return x; }`),
+    files: {
+      'w.js': `
+async function never() { await new Promise(() => {}); }
+function listens(s) { s.on('upload', () => {}); }
+async function long(s) { await new Promise((done) => setTimeout(done, 150)); s.allow(); }
+export default { never, listens, long };`,
+    },
+  });
+  for (const port of [0, 1, 2, 4]) {
+    t.equal(await (await RawClient.connect(s.port(port))).rest(), '', `${port}`);
+  }
+  t.equal(await (await RawClient.connect(s.port(3))).rest(), 'x');
+  await s.stop('QUIT');
+  t.equal(s.log().match(/\[error\] .*js handler "w\.never" timed out/g)?.length, 3);
+  t.equal(s.log().match(/js handler "w\.(?:listens|long)" timed out/g)?.length, 1);
+  t.match(s.read('access.log'), /^(?:500\n){4}200\n$/);
+});
+
 t.test('what is refused', async (t) => {
   const message = (text: string): Promise<string | undefined> =>
     configMessage(t, `events {}\nstream { ${text} server { listen 1234; return x; } }\n`);

@@ -66,7 +66,6 @@ head> r.warn(r.headersOut['X-One'] + r.status);
 = 200 Content-Type: text/plain | Content-Length: 4 "text" [warn] js: NaN
 head> r.send('x');
 = closed [error] js exception: TypeError: cannot send
-~ closed [error] js exception: Error: cannot send
 head> r.finish();
 = 200 Content-Type: text/plain | Content-Length: 4 "text"
 head> r.sendBuffer('x');

@@ -90,7 +90,6 @@ stream set> return tried(function () { return s.jsVarNames(5); });
 = "[throws TypeError: \"prefix\" must be a string]"
 stream set> s.log('l'); s.warn('w'); s.error('e'); s.warn(); s.warn({}); s.warn(Buffer.from('b')); return 'v';
 = "[v]" [info] js: l [warn] js: w [error] js: e [warn] js: {} [warn] js: Buffer [98]
-~ "[v]" [info] js: l [warn] js: w [error] js: e [warn] js: undefined [warn] js: {} [warn] js: Buffer [98]
 stream set> return tried(function () { return ngx.shared.zs.set('a', 'b').get('a') + Object.keys(ngx.shared).length; });
 = "[\"b6\"]"
 stream set> return tried(function () { return s.log.call({}, 'x'); });

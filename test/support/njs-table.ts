@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { againstNginx } from './binary.js';
 
 // The table of what njs's objects do: files of small programs, each with the answer of nginx with njs below it.
 //
@@ -9,6 +10,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 //   . more lines of either
 //   @ {"method": "POST"}          what the client sends: method, query, headers, body; in stream `"send": ""`
 //   + DIRECTIVES                  what stands in the location or server beside the handler
+//   ! DIRECTIVES                  ours alone
 //   = ANSWER                      nginx's
 //   ~ ANSWER                      ours, where it differs on purpose; `throws NAME` alone leaves the error's words to the engine
 
@@ -71,7 +73,7 @@ function rowsIn(file: string, extension: string): Row[] {
         ours: undefined,
       });
     } else if (line !== '' && !line.startsWith('#')) {
-      if (row === undefined || !/^[.@+=~] ?/.test(line)) {
+      if (row === undefined || !/^[.@+!=~] ?/.test(line)) {
         throw new Error(`${file}.${extension}: no line of a table: ${line}`);
       }
       switch (line[0]) {
@@ -83,6 +85,9 @@ function rowsIn(file: string, extension: string): Row[] {
           break;
         case '+':
           row.directives += ` ${rest}`;
+          break;
+        case '!':
+          row.directives += againstNginx ? '' : ` ${rest}`;
           break;
         case '=':
           row.answer = rest;
@@ -108,7 +113,7 @@ export function recordAnswers(file: string, answers: readonly string[], extensio
     }
   };
   for (const line of readFileSync(path, 'utf8').trimEnd().split('\n')) {
-    if (!/^[.@+=]/.test(line)) {
+    if (!/^[.@+!=]/.test(line)) {
       write();
     }
     if (START.test(line)) {
@@ -243,8 +248,8 @@ export function serverOf(row: Row): string {
   return `server { listen unix:${socketOf(row)}; set $row ${file}/${index}; ${within[mode]!} ${directives} }`;
 }
 
-/** What the configuration says of all rows. */
-export function configurationOf(files: readonly TableFile[]): string {
+/** What the configuration says of all rows. `listen`: how the server of rows of http listens. */
+export function configurationOf(files: readonly TableFile[], listen = 'listen 127.0.0.1:%%PORT_0%%;'): string {
   const imports = files.map(({ name }) => `js_import ${name} from ${name}.js;`).join(' ');
   const rows = files.flatMap((file) => file.rows);
   const http = rows.filter(({ mode }) => !mode.startsWith('stream'));
@@ -272,7 +277,7 @@ http {
   ${sets(http, 'set')} ${sets(http, 'nocache')}
   map $arg_map $mapped { default none; a mapped-a; }
   server {
-    listen 127.0.0.1:%%PORT_0%%;
+    ${listen}
     root %%DIR%%/html;
     set $plain plain;
     location = /echo { js_content base.echo; }

@@ -1,6 +1,6 @@
 import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import type { StreamSession } from '../stream/session/session.js';
-import { dump } from './dump.js';
+import { say } from './dump.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { jsVariableNames } from './script-variables.js';
 
@@ -64,16 +64,16 @@ export class ContentObject {
     }
   }
 
-  log(message: unknown): void {
-    this.#content.log(INFO, `js: ${dump(message)}`);
+  log(...values: unknown[]): void {
+    say(this.#content, INFO, values);
   }
 
-  warn(message: unknown): void {
-    this.#content.log(WARN, `js: ${dump(message)}`);
+  warn(...values: unknown[]): void {
+    say(this.#content, WARN, values);
   }
 
-  error(message: unknown): void {
-    this.#content.log(ERROR, `js: ${dump(message)}`);
+  error(...values: unknown[]): void {
+    say(this.#content, ERROR, values);
   }
 
   get [Symbol.toStringTag](): string {

@@ -1,5 +1,7 @@
 import type { webcrypto } from 'node:crypto';
 import { types } from 'node:util';
+import type { Level } from '../../shared/log/level.js';
+import { exceptionText, type TaskOwner } from './task.js';
 
 /** How deep a value is shown. */
 const DEEPEST = 16;
@@ -16,6 +18,13 @@ interface Place {
 export function dump(value: unknown, indent: unknown = 0): string {
   const blanks = typeof indent === 'number' && indent > 0 ? Math.min(Math.trunc(indent), MOST_INDENT) : 0;
   return typeof value === 'string' ? value : shown(value, { around: [], indent: blanks });
+}
+
+/** Writes what a script says to the log: as in njs, each value in a line of its own. */
+export function say(owner: TaskOwner, level: Level, values: readonly unknown[]): void {
+  for (const value of values) {
+    owner.log(level, `js: ${dump(value)}`);
+  }
 }
 
 function shown(value: unknown, place: Place): string {
@@ -45,7 +54,10 @@ function shownObject(value: object, { around, indent }: Place): string {
   if (around.length >= DEEPEST) {
     return Array.isArray(value) ? '[Array]' : '[Object]';
   }
-  if (value instanceof Error || value instanceof RegExp) {
+  if (value instanceof Error) {
+    return exceptionText(value);
+  }
+  if (value instanceof RegExp) {
     return String(value);
   }
   if (value instanceof Date) {

@@ -162,7 +162,9 @@ class Question implements HandshakeWait {
       try {
         this.#decide(read(value));
       } catch (error) {
+        // The task of a promise that is kept is over by now.
         this.#task.fail(error);
+        this.#decide(FAILED);
       }
     };
     const result = this.#task.run(call);

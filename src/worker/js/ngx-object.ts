@@ -4,7 +4,7 @@ import { DEBUG, ERROR, INFO, type Level, WARN } from '../../shared/log/level.js'
 import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { OnDemand } from '../acme/on-demand.js';
-import { dump } from './dump.js';
+import { dump, say } from './dump.js';
 import { namedValues } from './header-objects.js';
 import type { LoaderGate } from './module-loader.js';
 import { scriptAcme } from './ngx-acme.js';
@@ -13,7 +13,7 @@ import { scriptCrypto } from './script-crypto.js';
 import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
-import { currentTask, exceptionText, logNow, Task, type TaskOwner } from './task.js';
+import { currentTask, exceptionText, Task, type TaskOwner } from './task.js';
 import { stateOf } from './task-state.js';
 import { givenInteger } from './text.js';
 
@@ -53,7 +53,7 @@ export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Reado
     'GlobalShared',
   );
   const ngx = {
-    log: (level: unknown, message: unknown) => logNow(levelOf(level), dump(message), host.log),
+    log: (level: unknown, ...values: unknown[]) => sayNow(levelOf(level), values, host.log),
     fetch: scriptFetch(host.log),
   };
   const facts = {
@@ -199,15 +199,15 @@ function levelOf(given: unknown): Level {
   return Math.min(Math.max(givenInteger(given), 1), DEBUG) as Level;
 }
 
+/** Writes to the log of whatever runs now. */
+const sayNow = (level: Level, values: readonly unknown[], fallback: TaskOwner): void =>
+  say(currentTask()?.owner ?? fallback, level, values);
+
 function scriptConsole(fallback: TaskOwner): object {
   const writer =
     (level: Level) =>
-    (...values: unknown[]): void => {
-      // As in njs, each has a line of its own.
-      for (const value of values) {
-        logNow(level, dump(value), fallback);
-      }
-    };
+    (...values: unknown[]): void =>
+      sayNow(level, values, fallback);
   const loose = new Map<string, number>();
   const times = (): Map<string, number> => currentTask()?.times ?? loose;
   return {
@@ -215,9 +215,11 @@ function scriptConsole(fallback: TaskOwner): object {
     log: writer(INFO),
     info: writer(INFO),
     dump(...values: unknown[]): void {
-      for (const value of values) {
-        logNow(INFO, dump(value, 1), fallback);
-      }
+      sayNow(
+        INFO,
+        values.map((value) => dump(value, 1)),
+        fallback,
+      );
     },
     debug: writer(DEBUG),
     warn: writer(WARN),
@@ -225,7 +227,7 @@ function scriptConsole(fallback: TaskOwner): object {
     time(label: unknown = 'default'): void {
       const name = String(label);
       if (times().has(name)) {
-        logNow(INFO, `Timer "${name}" already exists.`, fallback);
+        sayNow(INFO, [`Timer "${name}" already exists.`], fallback);
         return;
       }
       times().set(name, performance.now());
@@ -234,11 +236,11 @@ function scriptConsole(fallback: TaskOwner): object {
       const name = String(label);
       const start = times().get(name);
       if (start === undefined) {
-        logNow(INFO, `Timer "${name}" doesn't exist.`, fallback);
+        sayNow(INFO, [`Timer "${name}" doesn't exist.`], fallback);
         return;
       }
       times().delete(name);
-      logNow(INFO, `${name}: ${(performance.now() - start).toFixed(6)}ms`, fallback);
+      sayNow(INFO, [`${name}: ${(performance.now() - start).toFixed(6)}ms`], fallback);
     },
   };
 }

@@ -14,7 +14,7 @@ import { methodBit } from '../http/syntax/method.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
 import { Deadline } from '../time/deadline.js';
 import { argsObject } from './args-object.js';
-import { dump, SHOWN } from './dump.js';
+import { SHOWN, say } from './dump.js';
 import type { FetchScope } from './fetch-settings.js';
 import { type Form, type FormOptions, mostFields, readForm } from './form.js';
 import { headersIn, headersOut } from './header-objects.js';
@@ -22,11 +22,12 @@ import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setRedirect, setStatus } from './response-head.js';
 import { type RewriteOptions, rewriteUri } from './rewrite-uri.js';
 import { placeOf } from './script-place.js';
+import { isPromise } from './script-promise.js';
 import { ScriptSource } from './script-source.js';
 import { markScriptSubrequest } from './script-subrequest.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
-import { currentTask, Task, type TaskOwner } from './task.js';
+import { currentTask, Task, type TaskEnd, type TaskOwner } from './task.js';
 import { bufferOf, bytesOf, givenBuffer, integer } from './text.js';
 
 /** Where a handler stands: what it may do depends on it. */
@@ -119,6 +120,8 @@ export class RequestObject {
   #stage: Stage = 'content';
   /** The code with which the phase goes on once the handler has answered; undefined until then. */
   #code: Result | undefined = undefined;
+  /** The function has given all of its answer, with whose last byte the request may end before there is a {@link #code}. */
+  #complete = false;
   /** The phase waits for {@link Request.resume}. */
   #waiting = false;
   /** Functions of variables that still wait for something. */
@@ -182,27 +185,56 @@ export class RequestObject {
     this.#deadline = undefined;
     this.stage = stage;
     this.#code = undefined;
+    this.#complete = false;
     this.#waiting = false;
     this.#redirect = undefined;
     this.#declined = false;
-    const task = new Task(this.#owner, {
-      settled: () => this.#settle(),
-      failed: () => this.#go(r.headerSent ? FAILED : 500),
-      decided: () => this.#code !== undefined,
-    });
-    r.onFinish(() => task.cancel());
-    task.run(() => handler(this));
+    const task = new Task(this.#owner, new RequestObject.#phaseEnd(this));
+    const result = task.run(handler, this);
     if (this.#code !== undefined) {
-      return this.#code;
+      return task.failed && !r.headerSent ? 500 : this.#code;
     }
-    if (this.#redirect !== undefined || this.#declined) {
+    if (r.finished) {
+      // It was broken off while the function ran.
+      task.cancel();
+      return AGAIN;
+    }
+    // A function that has not come to its end may still decide otherwise.
+    if ((this.#redirect !== undefined || this.#declined) && !task.busy && !isPromise(result)) {
       task.cancel();
       return this.#settledCode();
     }
+    return this.#wait(limit, task);
+  }
+
+  #wait(limit: WaitLimit, task: Task): Result {
     this.#waiting = true;
+    // What it has begun goes on once it has answered, as in njs.
+    this.#r.onFinish(() => this.#code === undefined && !this.#complete && task.cancel());
     this.#limit(limit, task);
     return AGAIN;
   }
+
+  /** How the task of a phase's function ends. */
+  static readonly #phaseEnd = class implements TaskEnd {
+    readonly #of: RequestObject;
+
+    constructor(of: RequestObject) {
+      this.#of = of;
+    }
+
+    settled(): void {
+      this.#of.#settle();
+    }
+
+    failed(): void {
+      this.#of.#go(this.#of.#r.headerSent ? FAILED : 500);
+    }
+
+    decided(): boolean {
+      return this.#of.#code !== undefined;
+    }
+  };
 
   /** The phase's function is over. What functions of variables have begun may still answer. */
   #settle(): void {
@@ -349,16 +381,16 @@ export class RequestObject {
     return this.stage === 'access' || this.stage === 'rewrite' ? discardBody(this.#r) : OK;
   }
 
-  log(message: unknown): void {
-    this.#r.log(INFO, `js: ${bytesOf(dump(message))}`);
+  log(...values: unknown[]): void {
+    say(this.#owner, INFO, values);
   }
 
-  warn(message: unknown): void {
-    this.#r.log(WARN, `js: ${bytesOf(dump(message))}`);
+  warn(...values: unknown[]): void {
+    say(this.#owner, WARN, values);
   }
 
-  error(message: unknown): void {
-    this.#r.log(ERROR, `js: ${bytesOf(dump(message))}`);
+  error(...values: unknown[]): void {
+    say(this.#owner, ERROR, values);
   }
 
   // --- the request
@@ -591,6 +623,7 @@ export class RequestObject {
     }
     setStatus(r, code);
     setContentType(r);
+    this.#complete = true;
     this.#answered(respondBuffer(r, code, bytes));
   }
 
@@ -623,7 +656,7 @@ export class RequestObject {
       throw new TypeError('cannot send while in body filter');
     }
     if (!this.#r.headerSent) {
-      throw new Error('cannot send while in handler');
+      throw new TypeError('cannot send while in handler');
     }
     this.#deadline?.set(performance.now(), this.#timeout);
     for (const piece of data) {
@@ -661,6 +694,7 @@ export class RequestObject {
     if (!r.headerSent) {
       this.sendHeader();
     }
+    this.#complete = true;
     if (r.headerOnly) {
       this.#answered(OK);
       return;

@@ -31,4 +31,4 @@ export function settling(value: unknown): unknown {
 }
 
 /** Runs a function of a script's. */
-export const outcomeOf = (action: () => unknown): unknown => settling(action());
+export const outcomeOf = <T>(action: (of: T) => unknown, of: T): unknown => settling(action(of));

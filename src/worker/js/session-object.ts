@@ -6,7 +6,8 @@ import type { SessionFilter, SessionOutput } from '../stream/session/session-fil
 import { FORBIDDEN, INTERNAL_SERVER_ERROR } from '../stream/session/status.js';
 import { lastingSlot } from '../task/client-task.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../task/codes.js';
-import { dump } from './dump.js';
+import { Deadline } from '../time/deadline.js';
+import { say } from './dump.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
@@ -36,6 +37,12 @@ const EVENTS: Readonly<Record<string, SessionEvent>> = {
   upstream: { upload: true, text: false },
   downstream: { upload: false, text: false },
 };
+
+/** A phase's function by its name, and how many milliseconds it may take; 0: for ever. */
+export interface SessionLimit {
+  readonly name: string;
+  readonly timeout: number;
+}
 
 const STATUS_LIMIT = 503;
 /** The lowest of nginx's codes, NGX_ABORT. */
@@ -70,6 +77,8 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   /** The phase waits, and nothing listens to the client yet. */
   #deaf = false;
   #broken = false;
+  /** Of a phase that waits. */
+  #deadline: Deadline | undefined = undefined;
   /** Bytes are being filtered. */
   #filtering = false;
   /** The filter's function runs, which only says what it listens to. */
@@ -83,7 +92,10 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   constructor(s: StreamSession) {
     super(s);
     this.#object = new SessionObject(this);
-    s.onFinish(() => this.#cancel());
+    s.onFinish(() => {
+      this.#cancel();
+      this.#deadline?.close();
+    });
   }
 
   #cancel(): void {
@@ -121,7 +133,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   // --- phases
 
   /** Runs a function of the access or preread phase, or goes on with it. nginx: ngx_stream_js_phase_handler. */
-  runPhase(run: ScriptFunction, held: Buffer | null): Result {
+  runPhase(run: ScriptFunction, held: Buffer | null, { name, timeout }: SessionLimit): Result {
     this.#suspended = false;
     if (!this.#inProgress) {
       this.#inProgress = true;
@@ -140,10 +152,31 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     if (this.#pending) {
       this.#suspended = true;
       this.#deaf = this.#upload === undefined;
+      this.#limit(name, timeout);
       return this.#deaf ? DONE : AGAIN;
     }
     this.#inProgress = false;
+    this.#deadline?.clear();
     return this.#status;
+  }
+
+  /** Bounds the time that a phase's function takes, from its beginning. */
+  #limit(name: string, timeout: number): void {
+    if (timeout === 0 || this.#deadline?.pending === true) {
+      return;
+    }
+    this.#deadline ??= new Deadline({
+      expired: () => {
+        const s = this.subject;
+        if (this.#suspended && !s.finished) {
+          s.log(ERROR, `js handler "${name}" timed out`);
+          this.#cancel();
+          this.#inProgress = false;
+          this.#resume(FAILED);
+        }
+      },
+    });
+    this.#deadline.set(performance.now(), timeout);
   }
 
   get #pending(): boolean {
@@ -163,6 +196,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   #resume(code: Result): void {
     const s = this.subject;
     this.#suspended = false;
+    this.#deadline?.clear();
     if (!s.finished) {
       s.deadline.clear();
       s.stopReading();
@@ -333,14 +367,14 @@ const methods = {
   done(this: SessionObject, code?: unknown): void {
     SessionObject.scripts(this).decide(code, OK);
   },
-  error(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(ERROR, `js: ${dump(message)}`);
+  error(this: SessionObject, ...values: unknown[]): void {
+    say(SessionObject.scripts(this), ERROR, values);
   },
-  log(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(INFO, `js: ${dump(message)}`);
+  log(this: SessionObject, ...values: unknown[]): void {
+    say(SessionObject.scripts(this), INFO, values);
   },
-  warn(this: SessionObject, message: unknown): void {
-    SessionObject.scripts(this).log(WARN, `js: ${dump(message)}`);
+  warn(this: SessionObject, ...values: unknown[]): void {
+    say(SessionObject.scripts(this), WARN, values);
   },
   on(this: SessionObject, name: unknown, listener: unknown): void {
     SessionObject.scripts(this).on(nameOf(name), listener);

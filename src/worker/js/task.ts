@@ -49,9 +49,9 @@ const startStays = ((): boolean => {
   return start.runInAsyncScope(() => storage.getStore()) !== probe;
 })();
 
-function enter(task: Task, action: () => unknown): unknown {
+function enter<T>(task: Task, action: (of: T) => unknown, of: T): unknown {
   storage.enterWith(task);
-  return outcomeOf(action);
+  return outcomeOf(action, of);
 }
 
 /** What became of a value that was wanted now: it is there, or comes too late. */
@@ -111,13 +111,13 @@ export class Task {
   }
 
   /** Runs the handler. Its exceptions, and those of a promise that it returns, end the task. */
-  run(handler: () => unknown): unknown {
+  run<T>(handler: (of: T) => unknown, of?: T): unknown {
     this.hold();
-    const result = this.#guard(handler);
+    const result = this.#guard(handler, of);
     if (isPromise(result)) {
       result.then(
         () => this.release(),
-        (error: unknown) => this.#broken(error),
+        (error: unknown) => this.rejected(error),
       );
     } else if (this.#pending === 1 && this.#end.decided?.() === true) {
       this.#rest = 1;
@@ -151,8 +151,8 @@ export class Task {
             this.owner.log(ERROR, `js unhandled rejection: ${exceptionText(error)}`);
             outcome = { late: false, value: result };
             this.release();
-          } else {
-            this.#broken(error);
+          } else if (!this.#over) {
+            this.rejected(error);
           }
         },
       );
@@ -198,7 +198,7 @@ export class Task {
     }
     const result = this.#guard(action);
     if (isPromise(result)) {
-      result.then(undefined, (error: unknown) => this.#broken(error));
+      result.then(undefined, (error: unknown) => this.rejected(error));
     }
     setImmediate(() => this.release());
   }
@@ -209,15 +209,15 @@ export class Task {
   }
 
   /** Runs a function that may return a promise, which comes back as one that is safe to wait for. */
-  ask(action: () => unknown): unknown {
+  ask<T>(action: (of: T) => unknown, of?: T): unknown {
     return startStays && storage.getStore() === undefined
-      ? start.runInAsyncScope(enter, undefined, this, action)
-      : storage.run(this, outcomeOf, action);
+      ? start.runInAsyncScope(enter<T>, undefined, this, action, of as T)
+      : storage.run(this, outcomeOf<T>, action, of as T);
   }
 
-  #guard(action: () => unknown): unknown {
+  #guard<T>(action: (of: T) => unknown, of?: T): unknown {
     try {
-      return this.ask(action);
+      return this.ask(action, of);
     } catch (error) {
       this.fail(error);
       return undefined;
@@ -235,13 +235,14 @@ export class Task {
     if (this.#pending > this.#rest || this.#over) {
       return;
     }
-    const left = [...(this.#left?.values() ?? [])];
-    this.#left = undefined;
-    if (left.length === 0) {
+    const left = this.#left;
+    if (left === undefined || left.size === 0) {
       this.#over = true;
       this.#end.settled();
+      return;
     }
-    for (const reason of left) {
+    this.#left = undefined;
+    for (const reason of left.values()) {
       this.rejected(reason);
     }
   }
@@ -256,13 +257,12 @@ export class Task {
     this.#resources?.delete(close);
   }
 
-  /** Logs what was thrown and ends the task. */
+  /** Logs what was thrown and ends the task, unless that has ended itself before. */
   fail(error: unknown): void {
-    if (this.#over) {
-      return;
-    }
     this.owner.log(ERROR, `js exception: ${exceptionText(error)}`);
-    this.#fail();
+    if (!this.#over) {
+      this.#fail();
+    }
   }
 
   #fail(): void {
@@ -282,13 +282,6 @@ export class Task {
       this.#fail();
     } else {
       this.owner.subject?.breakOff();
-    }
-  }
-
-  /** The promise of a function of the task's was rejected. */
-  #broken(reason: unknown): void {
-    if (!this.#over) {
-      this.rejected(reason);
     }
   }
 
@@ -502,9 +495,4 @@ export function watchMicrotasks(): void {
       );
     };
   }
-}
-
-/** Writes to the log of whatever runs now, as `console.log` does. */
-export function logNow(level: Level, message: string, fallback: TaskOwner): void {
-  (currentTask()?.owner ?? fallback).log(level, `js: ${message}`);
 }

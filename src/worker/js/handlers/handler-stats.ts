@@ -18,14 +18,20 @@ export class HandlerStats {
 
   /** A run of code with its time; what it throws is thrown on. */
   timed<T>(action: () => T): T {
-    return this.#timed(action, []);
+    return this.#timed(action, [], false);
   }
 
-  #timed<A extends readonly unknown[], T>(action: (...args: A) => T, args: A): T {
+  /** `counts`: what it throws is a failure of the handler's. */
+  #timed<A extends readonly unknown[], T>(action: (...args: A) => T, args: A, counts: boolean): T {
     const before = this.#watchdog?.enter(this.#number);
     const start = performance.now();
     try {
       return action(...args);
+    } catch (error) {
+      if (counts) {
+        this.failed();
+      }
+      throw error;
     } finally {
       this.ran(performance.now() - start);
       if (before !== undefined) {
@@ -57,13 +63,6 @@ export class HandlerStats {
 
   /** A function with its runs counted; what it throws is counted and thrown on. */
   counted<F extends (...args: never[]) => unknown>(run: F): F {
-    return ((...args: never[]): unknown => {
-      try {
-        return this.#timed(run, args);
-      } catch (error) {
-        this.failed();
-        throw error;
-      }
-    }) as F;
+    return ((...args: never[]): unknown => this.#timed(run, args, true)) as F;
   }
 }

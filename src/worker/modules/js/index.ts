@@ -259,22 +259,28 @@ function contentHandler(conf: Readonly<JsSettings>, env: WorkerEnv, location: Lo
 
 function contentPhase(conf: Readonly<JsSettings>, env: WorkerEnv, scripts: Scripts, name: string): PhaseHandler {
   const [run, limit] = limited(conf, env, name, scripts.find(name)!);
+  /** Whose phase has not returned yet, and what it is to return: no request needs a function of its own. */
+  let asking: Request | undefined;
+  let answer: Result = AGAIN;
+  const begin = (r: Request): void => {
+    const code = requestObject(r).runPhase('content', run, limit);
+    if (r === asking) {
+      answer = code;
+    } else if (code !== AGAIN) {
+      r.resume(code);
+    }
+  };
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
-    let now = true;
-    let code: Result = AGAIN;
-    readBody(r, () => {
-      if (now) {
-        code = requestObject(r).runPhase('content', run, limit);
-      } else {
-        const late = requestObject(r).runPhase('content', run, limit);
-        if (late !== AGAIN) {
-          r.resume(late);
-        }
-      }
-    });
-    now = false;
-    return code;
+    const before = asking;
+    asking = r;
+    answer = AGAIN;
+    try {
+      readBody(r, begin);
+    } finally {
+      asking = before;
+    }
+    return answer;
   };
 }
 

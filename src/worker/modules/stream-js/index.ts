@@ -19,7 +19,7 @@ import { DECLINED, FAILED } from '../../task/codes.js';
 
 interface Settings extends ScriptSettings {
   content: string | undefined;
-  /** Milliseconds in which nothing moves while a content function waits for its client; 0: for ever. */
+  /** Milliseconds in which nothing moves while a content function waits for its client, and for which a phase may wait; 0: for ever. */
   timeout: number;
   access: string | undefined;
   preread: string | undefined;
@@ -92,17 +92,18 @@ const scope = defineSharedScope<Settings>({
   },
 });
 
-function phase(name: string | undefined, server: StreamServer, preread: boolean): SessionHandler | undefined {
+function phase(name: string | undefined, timeout: number, server: StreamServer, preread: boolean): SessionHandler | undefined {
   if (name === undefined) {
     return undefined;
   }
+  const limit = { name, timeout };
   const run = placeOf(server)?.scripts?.find(name);
   return (s) => {
     if (run === undefined) {
       functionMissing(s, name);
       return FAILED;
     }
-    return sessionScripts(s).runPhase(run, preread ? s.preread : null);
+    return sessionScripts(s).runPhase(run, preread ? s.preread : null, limit);
   };
 }
 
@@ -125,8 +126,8 @@ export const streamJsModule = defineModule({
   ),
   stream: {
     phases: {
-      access: ({ access }, _env, server) => phase(access, server, false),
-      preread: ({ preread }, _env, server) => phase(preread, server, true),
+      access: ({ access, timeout }, _env, server) => phase(access, timeout, server, false),
+      preread: ({ preread, timeout }, _env, server) => phase(preread, timeout, server, true),
       log({ log: name }, _env, server) {
         if (name === undefined) {
           return undefined;
