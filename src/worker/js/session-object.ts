@@ -77,8 +77,9 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   /** The phase waits, and nothing listens to the client yet. */
   #deaf = false;
   #broken = false;
-  /** Of a phase that waits. */
+  /** Of a phase that waits, and the name of its function. */
   #deadline: Deadline | undefined = undefined;
+  #running = '';
   /** Bytes are being filtered. */
   #filtering = false;
   /** The filter's function runs, which only says what it listens to. */
@@ -165,11 +166,12 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     if (timeout === 0 || this.#deadline?.pending === true) {
       return;
     }
+    this.#running = name;
     this.#deadline ??= new Deadline({
       expired: () => {
         const s = this.subject;
         if (this.#suspended && !s.finished) {
-          s.log(ERROR, `js handler "${name}" timed out`);
+          s.log(ERROR, `js handler "${this.#running}" timed out`);
           this.#cancel();
           this.#inProgress = false;
           this.#resume(FAILED);
