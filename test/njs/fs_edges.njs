@@ -255,8 +255,6 @@
 > fs.statSync(ngx.prefix + 'fse/f').isFile.call({})
 = function
 ~ throws TypeError: this._checkModeProperty is not a function
-> (function (s) { return [Math.abs(s.mtime.getTime() - s.mtimeMs) < 2, Math.abs(s.atime.getTime() - s.atimeMs) < 2, typeof s.birthtime]; })(fs.statSync(ngx.prefix + 'fse/f'))
-= [false,false,"object"]
 > fs.mkdirSync(ngx.prefix + 'fse/d1', 'x')
 = throws TypeError: Unknown options type(a number or object required)
 ~ throws TypeError
