@@ -75,3 +75,16 @@ t.test('where no server starts, nothing is left of it', async (t) => {
     await waitFor(() => processesOf(group).length === 0, { what: `the end of all processes after ${what}` });
   }
 });
+
+t.test('a server of one process forks none', async (t) => {
+  const { dir } = await makePrefix(t, {
+    'note.mjs': "import { appendFileSync } from 'node:fs'; appendFileSync('%%DIR%%/started', 'one');",
+  });
+  const s = await startServer(t, {
+    // The ring would be tried in another process.
+    conf: 'master_process off; net_engine libuv; events {} http { server { listen 127.0.0.1:%%PORT_0%%; return 204; } }',
+    preload: `file://${dir}/note.mjs`,
+  });
+  t.equal((await httpGet(s, '/')).status, 204);
+  t.equal(readFileSync(`${dir}/started`, 'latin1'), 'one');
+});
