@@ -28,13 +28,22 @@ export function isBusy(pid: number): boolean {
 
 /** The ids of the living children of a process, ascending. */
 export function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .map(Number)
+  return (listed(pid) ?? readdirSync('/proc').map(Number))
     .filter((candidate) => {
       const stat = candidate > 0 ? processStat(candidate) : undefined;
       return stat !== undefined && stat.parent === pid && stat.state !== 'Z';
     })
     .sort((a, b) => a - b);
+}
+
+/** What the kernel lists as children of a process's threads, so that not every process has to be looked at; undefined where it does not. */
+function listed(pid: number): number[] | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').trim().split(' ').map(Number));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The title or command line of a process, as ps shows it; empty when it is gone. */
