@@ -9,8 +9,8 @@ import { filesBelow, type Import, imports, root } from './source-files.js';
  */
 const FLOORS: readonly (readonly string[])[] = [
   // What master and workers have in common.
-  ['shared/text'],
-  ['shared/address', 'shared/collection', 'shared/config/language', 'shared/regex', 'shared/system', 'shared/time'],
+  ['shared/collection', 'shared/text'],
+  ['shared/address', 'shared/config/language', 'shared/regex', 'shared/system', 'shared/time'],
   ['shared/files', 'shared/native', 'shared/value'],
   ['shared/log'],
   ['shared/zone'],

@@ -1,3 +1,4 @@
+// A little over 400 lines: the parts of a connection meet here, and what each asks of the others.
 import { ConnectionEnd } from './connection-end.js';
 import { type Beginning, NoRoom, type QuicConnectionHost } from './connection-host.js';
 import { type IdGiver, OwnIds, PeerIds, type ResetWatch } from './connection-ids.js';
