@@ -1,3 +1,5 @@
+// Longer than most: how a response leaves, by its length and at its pace, which only makes sense together.
+
 import { ERROR } from '../../../shared/log/level.js';
 import type { LogFiles } from '../../../shared/log/log-files.js';
 import type { Socket } from '../../../shared/net/socket.js';

@@ -234,7 +234,7 @@ export abstract class RequestStream<C extends KnownClient>
     this.enqueue();
   }
 
-  /** Whether a piece is what the head has announced; the stream is broken off otherwise, since its client could only guess what is meant. */
+  /** Whether a piece is what the head has announced; the stream is broken off otherwise. */
   #fits(size: number, last: boolean): boolean {
     const r = this.request;
     this.#announced -= size;

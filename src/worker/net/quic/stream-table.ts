@@ -25,7 +25,7 @@ export interface StreamTableOwner {
   readonly window: number;
 }
 
-/** More than that is not kept for one stream, in bytes, and for all together, but for what each may have in any case. */
+/** The most that is kept for one stream, in bytes, and for all together beyond what each may have in any case. */
 const KEEP_MOST = 2 * 1024 * 1024;
 const KEEP_ALL = 4 * KEEP_MOST;
 
@@ -89,7 +89,7 @@ export class StreamTable {
     return Math.max(this.#limits.window, wanted);
   }
 
-  /** So many bytes more are kept for the streams, or less. */
+  /** Counts bytes that are kept for a stream; a negative number of them were let go. */
   keeps(bytes: number): void {
     this.#kept += bytes;
   }
