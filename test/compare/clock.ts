@@ -2,15 +2,19 @@ import { isBusy } from '../support/processes.js';
 
 /** Milliseconds between two looks. */
 const TICK = 50;
+/** Milliseconds by everybody's clock that the longest wait takes: a server may be at work without an end. */
+const LONGEST = 300_000;
 
 interface Alarm {
   left: number;
+  readonly until: number;
   readonly ring: () => void;
 }
 
 /**
  * A clock by which somebody waits for a server. It goes by turns of this process's event loop, and stands while a process of the server
- * runs or waits for a processor: what is late by it is not late since the machine is busy.
+ * runs or waits for a processor: what is late by it is not late since the machine is busy. Nobody waits for longer than five minutes,
+ * though.
  */
 export class ServerClock {
   /** The ids of the processes that serve. */
@@ -20,7 +24,7 @@ export class ServerClock {
 
   /** Calls `ring` after so many milliseconds, unless what it returns is called before. */
   after(milliseconds: number, ring: () => void): () => void {
-    const alarm = { left: milliseconds, ring };
+    const alarm = { left: milliseconds, until: performance.now() + LONGEST, ring };
     this.#alarms.add(alarm);
     this.#ticking ??= setTimeout(() => this.#tick(), TICK);
     return () => void this.#alarms.delete(alarm);
@@ -28,13 +32,13 @@ export class ServerClock {
 
   #tick(): void {
     this.#ticking = undefined;
-    if (!this.processes.some(isBusy)) {
-      for (const alarm of this.#alarms) {
-        alarm.left -= TICK;
-        if (alarm.left <= 0) {
-          this.#alarms.delete(alarm);
-          alarm.ring();
-        }
+    const passed = this.processes.some(isBusy) ? 0 : TICK;
+    const now = performance.now();
+    for (const alarm of this.#alarms) {
+      alarm.left -= passed;
+      if (alarm.left <= 0 || now > alarm.until) {
+        this.#alarms.delete(alarm);
+        alarm.ring();
       }
     }
     if (this.#alarms.size > 0) {

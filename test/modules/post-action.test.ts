@@ -52,6 +52,26 @@ t.test('post_action', async (t) => {
   );
 });
 
+t.test('a backend that sends each request back to itself', async (t) => {
+  let asked = 0;
+  const origin = await startOrigin(t, () => {
+    asked++;
+    return { headers: { 'X-Accel-Redirect': '/at/again' } };
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`server { listen 127.0.0.1:%%PORT_0%%;
+      location / { proxy_pass http://127.0.0.1:${origin.port}; post_action /at/after; }
+      location @named { return 200 done; }
+      location /named { proxy_pass http://127.0.0.1:${origin.port}; post_action @named; } }`),
+    expectAlerts: /cycle/,
+  });
+  t.equal((await httpGet(s, '/at/x')).status, 500);
+  t.equal((await httpGet(s, '/named')).status, 500);
+  // Orderly, once the requests are over.
+  await s.stop('QUIT');
+  t.equal(asked, 52, 'as often as with nginx, and no more');
+});
+
 t.test('it runs although the client has gone', async (t) => {
   let goOn = (): void => {};
   const gone = new Promise<void>((done) => (goOn = done));

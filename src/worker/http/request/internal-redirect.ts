@@ -23,8 +23,7 @@ export function extension(uri: string): string {
  * Returns DONE. nginx: ngx_http_internal_redirect.
  */
 export function internalRedirect(r: Request, uri: string, args: string, uriUps: number): Result {
-  r.uriChanges--;
-  if (r.uriChanges === 0) {
+  if (!r.mayChangeUri()) {
     r.log(ERROR, `rewrite or internal redirection cycle while internally redirecting to "${uri}"`);
     r.finalize(500);
     return DONE;
@@ -54,8 +53,7 @@ export function internalRedirect(r: Request, uri: string, args: string, uriUps: 
 
 /** Sends the request to an `@name` location, URI unchanged. Returns DONE. nginx: ngx_http_named_location. */
 export function namedLocation(r: Request, name: string): Result {
-  r.uriChanges--;
-  if (r.uriChanges === 0) {
+  if (!r.mayChangeUri()) {
     r.log(ERROR, `rewrite or internal redirection cycle while redirect to named location "${name}"`);
     r.finalize(500);
     return DONE;

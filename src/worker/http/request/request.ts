@@ -268,6 +268,15 @@ export class Request implements ClientTask {
     };
   }
 
+  /**
+   * Counts a change of the URI. Returns false where there have been too many, by which the request fails. `post_action` has more after
+   * that: nginx's counter has four bits, too.
+   */
+  mayChangeUri(): boolean {
+    this.uriChanges = (this.uriChanges - 1) & 15;
+    return this.uriChanges !== 0;
+  }
+
   /** Goes on after a handler returned AGAIN, with the code it would have returned. */
   resume(code: Result): void {
     this.http.life.resume(this, code);

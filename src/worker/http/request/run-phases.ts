@@ -237,7 +237,7 @@ function afterRewrite(r: Request): boolean {
   if (r.debugging) {
     r.log(DEBUG, `uri changes: ${r.uriChanges}`);
   }
-  if (--r.uriChanges === 0) {
+  if (!r.mayChangeUri()) {
     r.log(ERROR, `rewrite or internal redirection cycle while processing "${r.uri}"`);
     r.finalize(500);
     return false;
