@@ -1,4 +1,5 @@
 import { TOKEN } from '../http/syntax/token.js';
+import { isBlank, trimmed } from '../text/trimmed.js';
 import { currentTask } from './task.js';
 import { givenText } from './text.js';
 
@@ -157,25 +158,10 @@ function check(state: State, name: string, value: string): void {
   }
 }
 
-/** A value without the blanks around it. */
-function trimmed(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isBlank(value.charCodeAt(start))) {
-    start++;
-  }
-  while (end > start && isBlank(value.charCodeAt(end - 1))) {
-    end--;
-  }
-  return value.slice(start, end);
-}
-
-const isBlank = (c: number): boolean => c === 0x20 || c === 0x09;
-
 // nginx: ngx_js_headers_modify.
 function modify(headers: FetchHeaders, name: string, given: string, replace: boolean): void {
   const state = stateOf(headers);
-  const value = trimmed(given);
+  const value = trimmed(given, isBlank);
   check(state, name, value);
   const lower = name.toLowerCase();
   const group = state.groups.get(lower);

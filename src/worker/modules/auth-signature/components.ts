@@ -10,6 +10,7 @@ import {
   writeList,
   writeMember,
 } from '../../http/syntax/structured-fields.js';
+import { isBlank, trimmed } from '../../text/trimmed.js';
 import { queryOf, type SignedMessage, targetPath } from './message.js';
 
 /** Names of fields: those of components that are none begin with `@`. */
@@ -98,7 +99,7 @@ export class ComponentValues {
       switch (parameter) {
         case 'bs':
           return flag
-            ? lines.map((line) => writeBare({ type: 'bytes', value: Buffer.from(trimmed(line), 'latin1') })).join(', ')
+            ? lines.map((line) => writeBare({ type: 'bytes', value: Buffer.from(trimmed(line, isBlank), 'latin1') })).join(', ')
             : undefined;
         case 'sf':
           return flag ? structured(name, lines.join(', ')) : undefined;
@@ -110,7 +111,7 @@ export class ComponentValues {
           return undefined;
       }
     }
-    return lines.map(trimmed).join(', ');
+    return lines.map((line) => trimmed(line, isBlank)).join(', ');
   }
 
   #dictionary(name: string, lines: readonly string[]): Dictionary | undefined {
@@ -129,20 +130,6 @@ export class ComponentValues {
     this.#query ??= queryParameters(this.#message.target);
     return this.#query.get(name.value);
   }
-}
-
-const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
-
-/** Without the blanks around it, and with all other characters: they may be told from blanks by whoever gets the request. */
-function trimmed(value: string): string {
-  let [from, to] = [0, value.length];
-  while (isBlank(value[from])) {
-    from++;
-  }
-  while (to > from && isBlank(value[to - 1])) {
-    to--;
-  }
-  return value.slice(from, to);
 }
 
 function structured(name: string, text: string): string | undefined {

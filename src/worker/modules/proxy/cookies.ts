@@ -1,4 +1,5 @@
 import type { Request } from '../../http/request/request.js';
+import { trimmed } from '../../text/trimmed.js';
 import { rewriteValue } from './rewrite.js';
 import type { CookieFlags, Rewrite } from './settings.js';
 
@@ -54,7 +55,7 @@ function parseCookie(text: string): Attribute[] {
   });
 }
 
-const trim = (text: string): string => text.replace(/^ +| +$/g, '');
+const trim = (text: string): string => trimmed(text, (code) => code === 0x20);
 
 function printCookie(attributes: readonly Attribute[]): string {
   let text = '';
