@@ -30,7 +30,7 @@ export class Http1Output implements TickTask {
   /** The head, until it leaves with the first piece of the body. */
   #head: string | null = null;
   #flushScheduled = false;
-  /** How many bytes of the body are still to come by what its head says; -1 where it does not say that. */
+  /** How many bytes of the body are still to come by what its head says; -1 where it does not say that, or no response can follow. */
   #left = -1;
   #pacer: RatePacer | null = null;
   /** Bytes sent that the pace does not count: a head of usual length. */
@@ -89,7 +89,7 @@ export class Http1Output implements TickTask {
       logResponseHead(r, this.#head);
     }
     r.headerSize = this.#head.length;
-    this.#left = r.chunkedOut || this.#head === '' ? -1 : r.out.contentLength;
+    this.#left = r.keepalive && !r.chunkedOut && this.#head !== '' ? r.out.contentLength : -1;
     // The rate is looked at without a body, too: a complaint about it is logged, and so is the variable.
     const pacer = makePacer(r);
     if (r.headerOnly) {
