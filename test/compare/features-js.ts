@@ -94,7 +94,7 @@ function filterUp(s) {
   s.on('upload', (data, flags) => s.send(data.replace(/x/g, 'X'), flags));
 }
 function filterDown(s) {
-  s.on('downstream', (data, flags) => s.send(data.toString('latin1').replace(/t/g, 'T'), flags));
+  s.on('downstream', (data, flags) => s.send(data.map((byte) => (byte === 116 ? 84 : byte)), flags));
 }
 function through(s) {
   s.on('downstream', (data, flags) => s.send(data, flags));

@@ -51,6 +51,12 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses$|^response /,
   },
   {
+    name: 'how long a client has to wait',
+    why: 'the time until its turn goes by',
+    when: ({ case: one }) => uses(one, /limit_req_retry_after/),
+    what: /: header retry-after$/,
+  },
+  {
     name: 'sizes of frames of HTTP/3',
     why: 'bytes are counted with the heads of frames, whose number depends on the pieces',
     axes: ['http3-engine', 'http3-early'],

@@ -28,6 +28,14 @@ export const beside: readonly Rule[] = [
     what: /^session \d+: (upstream_)?bytes_|^response \d+: body$|to the backend$/,
   },
   {
+    name: 'early data while a backend is awaited',
+    told: 'nginx does not read from a client while a backend is awaited',
+    axes: ['nginx-early'],
+    when: ({ case: one, left, right }) =>
+      uses(one, /\$ssl_early_data/) && some(right, /: header x-early$/, '1') && !some(left, /: header x-early$/, '1'),
+    what: /: header x-early$|\$bytes_sent$/,
+  },
+  {
     name: 'what of a response was read together',
     why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
     axes: nginx,
