@@ -306,7 +306,7 @@ stream { js_import b.js; js_set $v b.value; error_log %%DIR%%/error.log info;
       'b.js': `
 import { setTimeout as later } from 'timers';
 const fails = (what) => later(() => { throw new Error(what); }, 1);
-function preread(s) { s.on('upload', () => fails('preread')); }
+function preread(s) { s.on('upload', (data) => data.length > 0 && fails('preread')); }
 function access(s) { fails('access'); return new Promise(() => {}); }
 function filter(s) { s.on('upload', (data, flags) => { s.send(data, flags); fails('filter'); }); }
 function value(s) { fails('value'); return '!'; }
