@@ -29,8 +29,11 @@ module.exports = (req, res) => {
 };
 `;
 
-/** A filter that announces less than a file has. */
-const filter = `export default { less: (r) => { r.headersOut['Content-Length'] = '5'; } };`;
+/** Filters that announce less than a file has, or more. */
+const filter = `
+const announces = (length) => (r) => { r.headersOut['Content-Length'] = length; };
+export default { less: announces('5'), more: announces('31000') };
+`;
 
 t.test('JavaScript announces another length than that of the body', async (t) => {
   const pages = ['long', 'longer', 'short', 'exact'].map((name) => `location /${name} { js_content web.${name} fetch; }`);
@@ -40,6 +43,7 @@ t.test('JavaScript announces another length than that of the body', async (t) =>
        ${pages.join(' ')}
        location /slow { limit_rate 1k; js_content web.long fetch; }
        location /paced { limit_rate 20k; alias %%DIR%%/medium; }
+       location /late { limit_rate 60k; js_header_filter filter.more; alias %%DIR%%/medium; }
        location /node/ { node_handler node; }
        location /file/ { js_header_filter filter.less; alias %%DIR%%/; }`,
       'js_import web from web.js; js_import node from node.js; js_import filter from filter.js;',
@@ -84,6 +88,10 @@ t.test('JavaScript announces another length than that of the body', async (t) =>
     t.strictSame(await sent(target), ['abcde', false]);
   }
   t.equal((await sent('/paced'))[0].length, 30_000, 'what waits for its pace is counted once');
+  const late = await RawClient.connect(s);
+  late.send(requestText('GET', '/late'));
+  t.match(await late.rest(), /\r\n\r\nx{30000}$/);
+  t.equal(s.log().match(/shorter than its "Content-Length".*"GET \/late /g)?.length, 1, 'what waits for its pace is told once');
   await s.logged('the response is longer than its "Content-Length"');
   await s.logged('the response is shorter than its "Content-Length"');
 });

@@ -195,7 +195,10 @@ export class Http1Output implements TickTask {
       source?.abort(r);
     }
     r.log(ERROR, `the response is ${size > this.#left ? 'longer' : 'shorter'} than its "Content-Length"`);
-    return Math.min(size, this.#left);
+    const most = Math.min(size, this.#left);
+    // What waits for its pace comes by here again.
+    this.#left = -1;
+    return most;
   }
 
   /** Sends the bytes `start..end`, whose memory is the caller's again when this returns. */
