@@ -273,14 +273,16 @@ function contentPhase(conf: Readonly<JsSettings>, env: WorkerEnv, scripts: Scrip
   // As in nginx, the body is there before a content handler begins.
   return (r) => {
     const before = asking;
+    const earlier = answer;
     asking = r;
     answer = AGAIN;
     try {
       readBody(r, begin);
+      return answer;
     } finally {
       asking = before;
+      answer = earlier;
     }
-    return answer;
   };
 }
 
