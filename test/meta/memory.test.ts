@@ -33,7 +33,6 @@ const UNFILLED: { readonly [file: string]: readonly [uses: number, kind: 'copies
   'worker/modules/charset/recode.ts': [2, 'copies', 'each byte is set; the sum is made of the same texts'],
   'worker/modules/grpc/web-exchange.ts': [1, 'copies', 'as long as the text and its head'],
   'worker/resolver/name-server.ts': [1, 'reads', 'an answer that came whole'],
-  'worker/stream/session/session.ts': [1, 'copies', 'counted while it is filled'],
 };
 
 /**

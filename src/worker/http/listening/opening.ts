@@ -1,6 +1,7 @@
 import { INFO, type Level } from '../../../shared/log/level.js';
 import type { LogContext, LogSubject } from '../../../shared/log/log-line.js';
 import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
+import { GrowingBytes } from '../../bytes/growing-bytes.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { Idle, IdleQueue } from '../../connections/idle-queue.js';
 import type { ProxyProtocolHeader } from '../../net/proxy-protocol.js';
@@ -71,9 +72,8 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
   readonly #host: OpeningHost;
   readonly #steps: readonly OpeningStep[];
   #at = -1;
-  /** What came since the step began: so many bytes, in memory that grows with them. */
-  #held: Buffer | null = null;
-  #heldLength = 0;
+  /** What came since the step began. */
+  #held: GrowingBytes | null = null;
   #over = false;
 
   constructor(host: OpeningHost, steps: readonly OpeningStep[], socket: Socket, address: AddressRuntime, id: number, known?: KnownEnds) {
@@ -148,13 +148,10 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
     }
     const came = piece.subarray(0, length);
     const lent = shared && this.#held === null;
-    const bytes = this.#held === null ? came : this.#hold(this.#held, came);
+    const bytes = this.#held === null ? came : this.#held.add(came);
     const size = this.#step.read(this, bytes);
     if (size === MORE) {
-      if (this.#held === null) {
-        this.#held = lent ? Buffer.from(came) : came;
-        this.#heldLength = length;
-      }
+      this.#held ??= new GrowingBytes(lent ? Buffer.from(came) : came);
       return;
     }
     this.#held = null;
@@ -166,27 +163,13 @@ export class Opening implements Opened, SocketOwner, Expiring, HeldConnection, I
     }
   }
 
-  /** Keeps a piece behind what is held. However small the pieces are, what is held is not copied for each. */
-  #hold(held: Buffer, piece: Buffer): Buffer {
-    const length = this.#heldLength + piece.length;
-    let memory = held;
-    if (length > held.length) {
-      memory = Buffer.alloc(2 * length);
-      held.copy(memory, 0, 0, this.#heldLength);
-      this.#held = memory;
-    }
-    piece.copy(memory, this.#heldLength);
-    this.#heldLength = length;
-    return memory.subarray(0, length);
-  }
-
   /** Has HTTP/1 go on with what came, which is no whole preface. */
   #serveHttp1(): Reading {
-    const held = this.#held;
+    const held = this.#held?.all;
     this.#held = null;
     const reading = this.#serve();
-    if (held !== null) {
-      reading.socketReceived(held, this.#heldLength, false);
+    if (held !== undefined) {
+      reading.socketReceived(held, held.length, false);
     }
     return reading;
   }

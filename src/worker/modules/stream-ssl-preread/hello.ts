@@ -1,3 +1,5 @@
+import { GrowingBytes } from '../../bytes/growing-bytes.js';
+
 /** What a client's hello says to somebody who only passes it on. */
 export interface PrereadHello {
   /** Version as SSL_get_version() writes it; empty for one without a name. */
@@ -81,8 +83,6 @@ const NONE = new Unread('none');
 
 /** The head of a message: its type and its length. */
 const HEAD = 4;
-/** The memory for a hello that does not come in one record begins with so many bytes. */
-const LEAST = 512;
 
 /** What a hello says, up to its extension at `at`. */
 interface Extensions {
@@ -95,27 +95,14 @@ interface Extensions {
 
 /** A hello in the records that came so far: each extension is read once, in however many records they are. */
 export class HelloRecords {
-  #memory: Buffer;
-  #length = 0;
+  readonly #payload = new GrowingBytes(Buffer.alloc(0));
   #read: Extensions | undefined = undefined;
-
-  /** `size`: bytes of the first record. */
-  constructor(size: number) {
-    this.#memory = Buffer.alloc(Math.max(size, LEAST));
-  }
 
   /** Adds a record's payload, and reads as far as there is something. nginx: ngx_stream_ssl_preread_parse_record. */
   add(payload: Buffer): PrereadHello | Otherwise {
-    const length = this.#length + payload.length;
-    if (length > this.#memory.length) {
-      const memory = Buffer.alloc(2 * length);
-      this.#memory.copy(memory, 0, 0, this.#length);
-      this.#memory = memory;
-    }
-    payload.copy(this.#memory, this.#length);
-    this.#length = length;
+    const bytes = this.#payload.add(payload);
     try {
-      return this.#goOn(this.#memory.subarray(0, length));
+      return this.#goOn(bytes);
     } catch (error) {
       if (error instanceof Unread) {
         return error.why;

@@ -58,7 +58,7 @@ function preread(s: StreamSession): Result {
     if (bytes.length < end) {
       break;
     }
-    records.hello ??= new HelloRecords(size);
+    records.hello ??= new HelloRecords();
     const hello = records.hello.add(bytes.subarray(at + RECORD_HEAD, end));
     if (hello === 'none') {
       return DECLINED;

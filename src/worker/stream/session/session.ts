@@ -8,6 +8,7 @@ import type { Socket, SocketOwner } from '../../../shared/net/socket.js';
 import { requestSteps } from '../../../shared/regex/compile.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import type { Meter } from '../../../shared/zone/meters.js';
+import { GrowingBytes } from '../../bytes/growing-bytes.js';
 import type { Connections } from '../../connections/connections.js';
 import type { HeldConnection } from '../../connections/held-list.js';
 import type { PassedClient, PassTarget } from '../../connections/passing.js';
@@ -102,8 +103,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
   countedReceived = 0;
   countedSent = 0;
   /** What came before somebody used it. */
-  #held: Buffer | null = null;
-  #heldLength = 0;
+  #held: GrowingBytes | null = null;
   #reader: SessionReader | null = null;
   #started = false;
   #reading = false;
@@ -245,34 +245,30 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
 
   /** What came before somebody used it; valid until more is held. */
   get held(): Buffer | null {
-    return this.#held === null ? null : this.#held.subarray(0, this.#heldLength);
+    return this.#held === null ? null : this.#held.all;
   }
 
   /** As much of it as `preread_buffer_size` lets handlers of the preread phase see. */
   get preread(): Buffer | null {
-    return this.#held === null ? null : this.#held.subarray(0, Math.min(this.#heldLength, this.server.conf(sessionSlot).prereadBufferSize));
+    return this.#held === null ? null : this.#held.all.subarray(0, this.server.conf(sessionSlot).prereadBufferSize);
   }
 
   /** Keeps bytes behind those that are held. */
   hold(bytes: Buffer, length: number): void {
-    const size = this.#heldLength + length;
-    if (this.#held === null || size > this.#held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#heldLength));
-      this.#held?.copy(larger, 0, 0, this.#heldLength);
-      this.#held = larger;
+    if (this.#held === null) {
+      this.#held = new GrowingBytes(Buffer.from(bytes.subarray(0, length)));
+    } else {
+      this.#held.add(bytes, length);
     }
-    bytes.copy(this.#held, this.#heldLength, 0, length);
-    this.#heldLength = size;
   }
 
   /** Takes the first bytes of what is held away; by default all of it. */
-  take(length = this.#heldLength): void {
-    if (length >= this.#heldLength) {
+  take(length = Number.POSITIVE_INFINITY): void {
+    const { held } = this;
+    if (held === null || length >= held.length) {
       this.#held = null;
-      this.#heldLength = 0;
     } else if (length > 0) {
-      this.#held = Buffer.from(this.#held!.subarray(length, this.#heldLength));
-      this.#heldLength -= length;
+      this.#held = new GrowingBytes(Buffer.from(held.subarray(length)));
     }
   }
 
