@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { BackendRequest } from './backend-request.js';
 import type { Field } from './case.js';
 import type { Conversation, Received } from './client.js';
@@ -101,15 +101,19 @@ function* responseTexts({ status, version, interim, fields, body, trailers, comp
   yield ['complete', String(complete)];
 }
 
-const UNPACK = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
+const UNPACK: Readonly<Record<string, (body: Buffer, complete: boolean) => Buffer>> = {
+  gzip: (body, complete) => gunzipSync(body, complete ? {} : { finishFlush: constants.Z_SYNC_FLUSH }),
+  br: (body, complete) => brotliDecompressSync(body, complete ? {} : { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: (body, complete) => zstdDecompressSync(body, complete ? {} : { finishFlush: constants.ZSTD_e_flush }),
+};
 
-/** By what it means, not by how it was packed. */
+/** What a body means, not how it was packed: its pieces are packed as they come. One that broke off is read as far as it came. */
 function bodyText(body: Buffer, fields: readonly Field[], complete: boolean): string {
   const encoding = fields.find(([name]) => /^content-encoding$/i.test(name))?.[1];
-  const unpack = UNPACK[encoding as keyof typeof UNPACK];
-  if (unpack !== undefined && body.length > 0 && complete) {
+  const unpack = encoding === undefined ? undefined : UNPACK[encoding];
+  if (unpack !== undefined && body.length > 0) {
     try {
-      return unpack(body).toString('latin1');
+      return unpack(body, complete).toString('latin1');
     } catch {
       // What a backend called gzip, or a part of it.
     }

@@ -3,6 +3,7 @@ import { againstNginx } from '../support/binary.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
 
 if (againstNginx) {
   t.bailout('njs is a module of its own');
@@ -170,6 +171,31 @@ export default { counts, facts, variables, subrequests, echo, redirect };`,
   await s.logged(/js exception: Error: here\\x0A {4}at f \(.*last\.js:3:\d+/);
   t.strictSame(await lines('/one'), ['one1']);
   t.strictSame(await lines('/plain'), ['', 'export default {function']);
+});
+
+t.test('a subrequest whose backend breaks off has what came', async (t) => {
+  const backend = await startTcpBackend(t, (socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 11\r\n\r\nwhat'));
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_path %%DIR%%; js_import a.js;
+  server { listen 127.0.0.1:%%PORT_0%%;
+    location /asks { js_content a.asks; }
+    location /calls { js_content a.calls; }
+    location /part { proxy_pass http://127.0.0.1:${backend.port}; }
+    location /part/unbuffered { proxy_pass http://127.0.0.1:${backend.port}; proxy_buffering off; } }`),
+    files: {
+      'a.js': `
+const answer = (r, reply) => r.return(200, [reply.status, reply.headersOut['Content-Length'], reply.responseText, reply.responseBuffer.length].join());
+const asks = async (r) => answer(r, await r.subrequest(r.args.u));
+const calls = (r) => { r.subrequest(r.args.u, (reply) => answer(r, reply)); };
+export default { asks, calls };`,
+    },
+  });
+  for (const path of ['/asks?u=/part', '/calls?u=/part', '/asks?u=/part/unbuffered', '/calls?u=/part/unbuffered']) {
+    t.equal((await httpGet(s, path)).text, '404,11,what,4', path);
+  }
 });
 
 t.test('what -t says of modules', async (t) => {

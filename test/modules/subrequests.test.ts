@@ -1,6 +1,7 @@
 import t from 'tap';
 import { httpGet, RawClient } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
 
 const get = (path: string, rest = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${rest}\r\n`;
 const include = (uri: string, more = '') => `<!--#include virtual="${uri}" ${more}-->`;
@@ -86,4 +87,15 @@ t.test('a page and its parts leave together', async (t) => {
     // nginx sends 18 and more.
     t.ok(chunks.length <= 4, `${chunks.length} chunks`);
   }
+});
+
+t.test('a variable has what came of a response that broke off', async (t) => {
+  const backend = await startTcpBackend(t, (socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nwhat'));
+  });
+  const s = await startServer(t, {
+    conf: serverConf(`location / { ssi on; } location /part { proxy_pass http://127.0.0.1:${backend.port}; }`),
+    files: { 'html/page.html': '<!--#include virtual="/part" set="v" -->[<!--#echo var="v" -->]' },
+  });
+  t.equal((await httpGet(s, '/page.html')).text, '[what]');
 });

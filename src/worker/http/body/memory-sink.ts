@@ -11,14 +11,20 @@ import type { Request } from '../request/request.js';
 export class MemorySink implements BodyStage {
   readonly #chunks: Chunk[] = [];
   readonly #limit: number | undefined;
+  #begun = false;
   #length = 0;
-
-  /** What has come, as text of one character for a byte; undefined when nothing was sent at all. */
-  text: string | undefined = undefined;
 
   /** `limit`: bytes, in place of the setting. */
   constructor(limit?: number) {
     this.#limit = limit;
+  }
+
+  /**
+   * What has come, as text of one character for a byte; undefined when nothing was sent at all. Of a response that broke off
+   * the beginning, as in nginx.
+   */
+  get text(): string | undefined {
+    return this.#begun ? Buffer.concat(this.#chunks).toString('latin1') : undefined;
   }
 
   send(sr: Request, chunk: Chunk | null, last: boolean): void {
@@ -27,11 +33,12 @@ export class MemorySink implements BodyStage {
     }
     const limit = this.#limit ?? sr.location.conf(fileSlot).subrequestOutputBufferSize;
     const announced = sr.out.contentLength;
-    if (this.#chunks.length === 0 && announced > limit) {
+    if (!this.#begun && announced > limit) {
       sr.log(ERROR, `too big subrequest response: ${announced}`);
       sr.finalize(FAILED);
       return;
     }
+    this.#begun = true;
     if (chunk !== null) {
       this.#length += chunk.length;
       if (this.#length > limit) {
@@ -45,7 +52,6 @@ export class MemorySink implements BodyStage {
       sr.more();
       return;
     }
-    this.text = Buffer.concat(this.#chunks).toString('latin1');
     sr.finalize(OK);
   }
 }
