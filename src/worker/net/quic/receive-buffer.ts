@@ -2,17 +2,18 @@ import { Ranges } from './ranges.js';
 
 /** With more gaps than that in what came, its sender is not an honest one. */
 const MOST_GAPS = 256;
-/** The memory for what is ahead begins with so many bytes. */
-const LEAST = 2048;
+/** What is ahead is kept in pieces of so many bytes, so that a byte far away takes no more than one of them. */
+const PAGE = 4096;
 
-/** What comes in any order, until it is given on in order. What is ahead lies in one piece of memory, as long as it reaches. */
+/** What comes in any order, until it is given on in order. Memory is kept for the pages alone into which something came. */
 export class ReceiveBuffer {
   /** Given on so far. */
   next: number;
-  #ahead: Buffer | undefined = undefined;
-  /** What of {@link #ahead}, which begins at {@link #base}, was written. */
-  #base = 0;
+  /** What is ahead, by the number of its page. */
+  #pages: Map<number, Buffer> | undefined = undefined;
+  /** What of the pages was written. */
   #ranges: Ranges | undefined = undefined;
+  #direct: Buffer | undefined = undefined;
 
   /** `next`: how much was given on before. */
   constructor(next = 0) {
@@ -33,39 +34,26 @@ export class ReceiveBuffer {
       return true;
     }
     this.#ranges ??= new Ranges();
-    if (this.#ahead === undefined) {
-      this.#base = this.next;
-    }
     const from = Math.max(at, this.next);
-    this.#reserve(end);
-    bytes.copy(this.#ahead!, from - this.#base, from - at);
+    this.#copy(from, bytes, from - at);
     this.#ranges.add(from, end);
     return this.#ranges.count <= MOST_GAPS;
   }
 
-  #reserve(end: number): void {
-    const needed = end - this.#base;
-    const before = this.#ahead;
-    if (before !== undefined && needed <= before.length) {
-      return;
+  #copy(from: number, bytes: Buffer, start: number): void {
+    this.#pages ??= new Map();
+    for (let at = from, taken = start; taken < bytes.length; ) {
+      const number = Math.floor(at / PAGE);
+      let page = this.#pages.get(number);
+      if (page === undefined) {
+        page = Buffer.alloc(PAGE);
+        this.#pages.set(number, page);
+      }
+      const copied = bytes.copy(page, at - number * PAGE, taken);
+      at += copied;
+      taken += copied;
     }
-    if (before !== undefined && this.next > this.#base) {
-      // What was given on makes room.
-      const kept = before.subarray(this.next - this.#base);
-      this.#base = this.next;
-      // Twice what is there, so that bytes that come one by one do not have all of it copied for each.
-      const size = Math.max(end - this.#base, kept.length * 2, LEAST);
-      const grown = Buffer.alloc(size);
-      kept.copy(grown);
-      this.#ahead = grown;
-      return;
-    }
-    const grown = Buffer.alloc(Math.max(needed, (before?.length ?? 0) * 2, LEAST));
-    before?.copy(grown);
-    this.#ahead = grown;
   }
-
-  #direct: Buffer | undefined = undefined;
 
   /** The next bytes in order, once; undefined when there are none. */
   ready(): Buffer | undefined {
@@ -80,20 +68,28 @@ export class ReceiveBuffer {
       return undefined;
     }
     const from = this.next;
-    const end = list[1]!;
-    list.splice(0, 2);
+    const number = Math.floor(from / PAGE);
+    const base = number * PAGE;
+    const end = Math.min(list[1]!, base + PAGE);
+    const found = this.#pages!.get(number)!.subarray(from - base, end - base);
     this.next = end;
-    const found = this.#ahead!.subarray(from - this.#base, end - this.#base);
-    if (list.length === 0) {
-      this.#ahead = undefined;
+    if (end === base + PAGE) {
+      this.#pages!.delete(number);
+    }
+    if (end < list[1]!) {
+      list[0] = end;
+    } else if (list.length === 2) {
+      this.#pages = undefined;
       this.#ranges = undefined;
+    } else {
+      list.splice(0, 2);
     }
     return found;
   }
 
   /** Lets go of what is ahead. */
   clear(): void {
-    this.#ahead = undefined;
+    this.#pages = undefined;
     this.#ranges = undefined;
     this.#direct = undefined;
   }
