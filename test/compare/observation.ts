@@ -211,8 +211,11 @@ const varied = (found: string): string =>
       ? 'boundary=BOUNDARY'
       : found.startsWith('-')
         ? '--BOUNDARY'
-        : found.startsWith('c') || found.startsWith('r')
-          ? found
-          : found.includes('/')
-            ? 'NAME/VERSION'
-            : 'NAME';
+        : found.startsWith('r')
+          ? // A connection to a backend that was kept has the name of who began it.
+            'EARLIER HOST'
+          : found.startsWith('c')
+            ? found
+            : found.includes('/')
+              ? 'NAME/VERSION'
+              : 'NAME';

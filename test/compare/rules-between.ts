@@ -238,6 +238,13 @@ export const between: readonly Rule[] = [
     what: /: trailers$|\$sent_trailer_x_trailer$|bytes_sent$/,
   },
   {
+    name: 'packed bytes that a script takes for text',
+    why: 'what is no UTF-8 is replaced, piece by piece, and nobody can unpack it afterwards',
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /js_body_filter/) && left.includes('\xef\xbf\xbd') && right.includes('\xef\xbf\xbd'),
+    what: /^response \d+: body$/,
+  },
+  {
     name: 'a HEAD that fills a cache',
     why: 'with buffers the response is read on for the cache, and breaks off then; without, it is over with its head',
     axes: ['buffering'],

@@ -36,6 +36,14 @@ export const beside: readonly Rule[] = [
     what: /: header x-early$|\$bytes_sent$/,
   },
   {
+    name: 'a body that a script makes longer than it was announced',
+    told: '**A response that becomes longer than its `Content-Length`**',
+    axes: nginx,
+    when: ({ case: one, left }) =>
+      uses(one, /js_body_filter/) && left.get('error log')?.includes('longer than its "Content-Length"') === true,
+    what: /^end$|^responses?|^log |^error log$|^lines of/,
+  },
+  {
     name: 'what of a response was read together',
     why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
     axes: nginx,
@@ -111,13 +119,13 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'the line of a malformed request of HTTP/3',
-    why: 'nginx logs the line that it made before it looked at the path',
+    why: 'nginx logs the line that it made before it looked at the path, and has read no more than that',
     axes: http3,
     when: ({ left, right }, { what }) => {
       const line = /^log \d+: /.exec(what)?.[0];
       return left.get(`${line}$status`) === '400' && right.get(`${line}$status`) === '400';
     },
-    what: /^log \d+: \$(request|request_uri|document_uri|args|is_args)$/,
+    what: /^log \d+: \$(request|request_length|request_uri|document_uri|args|is_args)$/,
   },
   {
     name: 'gunzip without a body',
