@@ -44,6 +44,14 @@ export const beside: readonly Rule[] = [
     what: /^end$|^responses?|^log |^error log$|^lines of/,
   },
   {
+    name: 'a built-in page through JavaScript',
+    told: 'A body filter gets a built-in page in one piece',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /js_body_filter main\.doubled/) && left.length === right.length && left.includes('<hr>'),
+    what: /^response \d+: body$/,
+  },
+  {
     name: 'what of a response was read together',
     why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
     axes: nginx,
