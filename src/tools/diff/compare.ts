@@ -40,7 +40,8 @@ export function compareConfigurations(before: Side, after: Side, defaultOf: (nam
   }
   servers(settings, tell);
   tell('default server', defaults(before, after));
-  tell('certificate', certificates(before.named, after.named));
+  tell('certificate', namedFiles(before.named, after.named, true));
+  tell('file', namedFiles(before.named, after.named, false));
   tell('name', hosts(before.hosts, after.hosts));
   return changes;
 }
@@ -150,7 +151,10 @@ function defaults(before: Side, after: Side): Difference[] {
   return found;
 }
 
-function certificates(before: Readonly<Record<string, NamedDigest>>, after: Readonly<Record<string, NamedDigest>>): Difference[] {
+type NamedDigests = Readonly<Record<string, NamedDigest>>;
+
+/** What has become of files that settings name: of certificates, or of others. */
+function namedFiles(before: NamedDigests, after: NamedDigests, certificates: boolean): Difference[] {
   const found: Difference[] = [];
   const about = ({ certificate, sha256 }: NamedDigest): string =>
     certificate === undefined
@@ -158,7 +162,7 @@ function certificates(before: Readonly<Record<string, NamedDigest>>, after: Read
       : `for ${certificate.subject}, valid until ${certificate.until.slice(0, 10)}`;
   for (const [path, now] of Object.entries(after)) {
     const was = before[path];
-    if (was !== undefined && was.sha256 !== now.sha256) {
+    if (was !== undefined && was.sha256 !== now.sha256 && (now.certificate !== undefined) === certificates) {
       const [from, to] = [about(was), about(now)];
       found.push({ mark: '~', name: 'file', from, to, text: `${path} has another content: ${to}; was ${from}` });
     }
