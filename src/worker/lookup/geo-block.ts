@@ -4,18 +4,12 @@ import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import type { Subject } from '../../shared/value/subject.js';
 import { type Cidr, parseCidr, simpleIpv4Cidr } from '../address/cidr.js';
 import { TrustedPeers } from '../address/forwarded-address.js';
+import type { AddressSource } from './address-source.js';
 import { GeoNetworks } from './geo-networks.js';
 import { WITHOUT } from './geo-places.js';
 import { GeoRanges } from './geo-ranges.js';
+import { readNetwork } from './network.js';
 import { newVariable, variableName } from './variable-name.js';
-
-/** Where a `geo` without a source variable takes the address from. */
-export interface GeoSource<R> {
-  /** The client's address as text; one that is no IP address counts as 255.255.255.255. */
-  client(r: R): string;
-  /** Replaces an address by the one that trusted proxies forward; absent where there is no such thing. */
-  forwarded?(r: R, address: Address, proxies: TrustedPeers, recursive: boolean): Address;
-}
 
 /** A `geo` as it is read. nginx: ngx_http_geo. */
 class GeoTable<R extends Subject> {
@@ -48,7 +42,7 @@ class GeoTable<R extends Subject> {
     }
     const argument = args[0]!;
     if (name === 'proxy' && this.#takesProxies) {
-      this.#proxies.push(network(argument, ctx));
+      this.#proxies.push(readNetwork(argument, ctx));
     } else if (this.ranges) {
       this.#range(name, argument, ctx);
     } else {
@@ -112,7 +106,7 @@ class GeoTable<R extends Subject> {
       this.#report(this.#set(everything4, argument), argument, name, ctx);
       this.#report(this.#set(everything6, argument), argument, name, ctx);
     } else if (name === 'delete') {
-      const { first, bits } = network(argument, ctx);
+      const { first, bits } = readNetwork(argument, ctx);
       const { a, b, c, d } = first;
       if (!(first.family === 4 ? this.#networks4 : this.#networks6).delete(a, b, c, d, bits)) {
         ctx.warn(`no network "${argument}" to delete`);
@@ -121,7 +115,7 @@ class GeoTable<R extends Subject> {
       const plain = simpleIpv4Cidr(name);
       const old =
         plain < 0
-          ? this.#set(network(name, ctx), argument)
+          ? this.#set(readNetwork(name, ctx), argument)
           : this.#networks4.set(0, 0, 0, Math.floor(plain / 64), plain % 64, this.#number(argument));
       this.#report(old, argument, name, ctx);
     }
@@ -178,23 +172,8 @@ function valueAt(texts: readonly string[], numbers: Int32Array, place: number): 
 const everything4 = parseCidr('0.0.0.0/0')!;
 const everything6 = parseCidr('::/0')!;
 
-// nginx: ngx_http_geo_cidr_value.
-function network<R extends Subject>(text: string, ctx: ConfigContext<R>): Cidr {
-  if (text === '255.255.255.255') {
-    return { first: noAddress, last: noAddress, bits: 32, lowBits: false };
-  }
-  const cidr = parseCidr(text);
-  if (cidr === undefined) {
-    return ctx.fail(`invalid network "${text}"`);
-  }
-  if (cidr.lowBits) {
-    ctx.warn(`low address bits of ${text} are meaningless`);
-  }
-  return cidr;
-}
-
 /** Reads `geo [$source] $name { ... }` and defines its variable. nginx: ngx_http_geo_block. */
-export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigContext<R>, source: GeoSource<R>): void {
+export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigContext<R>, source: AddressSource<R>): void {
   const sourceSlot = node.args.length === 2 ? ctx.variables.slot(variableName(node.args[0]!, 0, ctx), node.pos) : undefined;
   const at = node.args.length - 1;
   const name = newVariable(node.args[at]!, at, ctx);
