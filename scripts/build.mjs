@@ -6,7 +6,7 @@
 // that hashes passwords uses: its script is run as a text, from where no package is found. SLUICE_DIST: another output folder.
 // SLUICE_POISON: see poison.mjs. SLUICE_RECEIVE_ONCE: see uring/engine.ts.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { build } from 'esbuild';
@@ -139,6 +139,7 @@ await buildProgram(
 export { roles } from './worker/cache-process/roles.js';`,
 );
 await buildDashboard(root, `${outdir}/dashboard.html`);
+copyFileSync(`${root}src/worker/lookup/geoip-names.txt`, `${outdir}/geoip-names.txt`);
 writeFileSync(`${outdir}/reference.json`, JSON.stringify(referenceOf(`${root}docs/reference/`)));
 // winston-transport is found from winston, whose dependency it is.
 const winston = createRequire(import.meta.url).resolve('winston');

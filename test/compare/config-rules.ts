@@ -41,9 +41,9 @@ export const configRules: readonly ConfigRule[] = [
     },
   },
   {
-    name: 'variables of a module that is not there',
-    told: 'old GeoIP databases',
-    when: ({ theirs }) => /^the duplicate "geoip_\w+" variable/.test(theirs),
+    name: 'variables of a module that nothing uses',
+    told: 'as in an nginx without its GeoIP module',
+    when: ({ ours, theirs }) => /^the duplicate "geoip_\w+" variable/.test(theirs) && !ours.startsWith('the duplicate "geoip_'),
   },
   {
     name: 'a directive that sluice adds',

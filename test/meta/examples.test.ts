@@ -46,6 +46,7 @@ const NOT_TRIED: readonly [RegExp, string][] = [
   [/^ssl_engine /, 'refused: sluice loads no engines'],
   [/^\w*ssl_password_file /, 'the file has to exist'],
   [/^zstd_dict_file /, 'the file has to exist'],
+  [/^geoip_(city|country|org) /, 'the file has to exist'],
   [/^quic_host_key /, 'the file has to exist'],
   [/^https internal;/, 'needs a server_name beside it'],
   [

@@ -10,6 +10,7 @@ import { httpConf, startServer } from '../support/server.js';
 /** nginx's modules that `configure` leaves out unless asked, and those that it builds in unless asked not to. */
 const OPTIONAL =
   'ssl v2 v3 realip addition xslt image_filter geoip sub dav flv mp4 gunzip gzip_static auth_request random_index secure_link degradation slice stub_status perl';
+const OPTIONAL_STREAM = 'ssl realip geoip ssl_preread';
 const USUAL =
   'charset gzip ssi userid access auth_basic mirror autoindex geo map split_clients referer rewrite proxy fastcgi uwsgi scgi grpc tunnel memcached limit_conn limit_req empty_gif browser';
 
@@ -17,6 +18,10 @@ t.test('-V names the modules that are there', { skip: againstNginx }, async (t) 
   const there = new Set(readdirSync(new URL('../../src/worker/modules', import.meta.url)).map((name) => name.replaceAll('-', '_')));
   const expected = [
     ...OPTIONAL.split(' ').flatMap((name) => (there.has(name === 'v2' ? 'http2' : name) ? [`--with-http_${name}_module`] : [])),
+    '--with-stream',
+    ...OPTIONAL_STREAM.split(' ').flatMap((name) =>
+      there.has(name) || there.has(`stream_${name}`) ? [`--with-stream_${name}_module`] : [],
+    ),
     ...USUAL.split(' ').flatMap((name) => (there.has(name) ? [] : [`--without-http_${name}_module`])),
   ];
   const { stderr } = await runCli(['-V']);

@@ -10,12 +10,23 @@ const LIBRARY = { 'modules/ngx_http_strange_module.so': '\x7fELF' };
 const end = 'pid %%DIR%%/x.pid; events {} http { access_log off;';
 
 t.test('modules that are built in, or that nothing uses, are accepted with a warning', async (t) => {
-  const debian = ['geoip2', 'image_filter', 'xslt_filter', 'echo', 'headers_more_filter', 'brotli_filter', 'cache_purge', 'strange'];
+  const debian = [
+    'geoip2',
+    'image_filter',
+    'xslt_filter',
+    'echo',
+    'headers_more_filter',
+    'brotli_filter',
+    'cache_purge',
+    'strange',
+    'geoip',
+  ];
   const lines = debian.map((name) => `load_module modules/ngx_http_${name}_module.so;`);
   const { code, stderr, file } = await testConfig(t, `${lines.join('\n')}\nload_module modules/ngx_mail_module.so;\n${end} }`, LIBRARY);
   t.equal(code, 0, stderr);
   t.match(stderr, `[warn] "load_module" of "ngx_http_brotli_filter_module" is ignored: it is built in in ${file}:6\n`);
   t.match(stderr, `[warn] "load_module" of "ngx_http_cache_purge_module" is ignored: it is built in in ${file}:7\n`);
+  t.match(stderr, `[warn] "load_module" of "ngx_http_geoip_module" is ignored: it is built in in ${file}:9\n`);
   for (const name of ['http_geoip2', 'http_image_filter', 'http_echo', 'http_strange', 'mail']) {
     t.match(stderr, `[warn] "load_module" of "ngx_${name}_module" is ignored: nothing in the configuration uses it in ${file}:`);
   }

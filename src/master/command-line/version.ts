@@ -17,6 +17,7 @@ const WITH = [
   'v2',
   'realip',
   'addition',
+  'geoip',
   'sub',
   'dav',
   'gunzip',
@@ -27,6 +28,7 @@ const WITH = [
   'slice',
   'stub_status',
 ] as const;
+const WITH_STREAM = ['ssl', 'realip', 'geoip', 'ssl_preread'] as const;
 
 /** The first line of `-v`; tools expect the name of the family before the product. */
 export const versionLine = (): string => `nginx version: ${product}\n`;
@@ -41,6 +43,8 @@ export function configureText(withoutRing: string): string {
     `--prefix=${places.prefix.slice(0, -1)}`,
     `--conf-path=${places.conf}`,
     ...WITH.map((name) => `--with-http_${name}_module`),
+    '--with-stream',
+    ...WITH_STREAM.map((name) => `--with-stream_${name}_module`),
   ];
   return (
     `built by Node.js ${process.version} (${process.arch})\n` +

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fsPath } from '../files/fs-path.js';
 import { readPrivateFile } from '../files/private-file.js';
+import { readStated } from '../files/stated-file.js';
 
 /** Gives the content of a file, latin1. Throws the system's error when it cannot be read. */
 export type ReadFile = (path: string) => string;
@@ -45,6 +46,11 @@ export class NamedFiles {
   /** Reads a secret, `most` bytes long; throws why that cannot be, also where others could have read or changed it. */
   readPrivate(path: string, most: number): string {
     return this.#read(path, () => readPrivateFile(path, most));
+  }
+
+  /** Reads as many bytes of a file as the system says that it has: a device has none. */
+  readStated(path: string): string {
+    return this.#read(path, () => readStated(path));
   }
 
   /**

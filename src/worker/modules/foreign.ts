@@ -68,7 +68,8 @@ const foreignModules: readonly ForeignModule[] = [
     name: 'geoip2',
     objects: ['ngx_http_geoip2_module', 'ngx_stream_geoip2_module'],
     directives: /^geoip2(_.*)?$/,
-    instead: '`geo $variable { include FILE; }` does the same with a list of networks, which the data base is also published as (CSV)',
+    instead:
+      '`geo $variable { include FILE; }` does the same with a list of networks, which the data base is also published as (CSV), and `geoip_country FILE` with a database of the old form (.dat)',
   },
   {
     name: 'rtmp',
@@ -159,16 +160,18 @@ const foreignModules: readonly ForeignModule[] = [
   ...moreForeign,
 ];
 
-/** Modules of others that are built in, by the files that hold them. */
+/** Modules that are built in, by the files that hold them. */
 const builtIn = new Set([
   'ngx_http_acme_module',
   'ngx_otel_module',
   'ngx_http_brotli_filter_module',
   'ngx_http_brotli_static_module',
   'ngx_http_cache_purge_module',
+  'ngx_http_geoip_module',
   'ngx_http_js_module',
   'ngx_http_zstd_filter_module',
   'ngx_http_zstd_static_module',
+  'ngx_stream_geoip_module',
 ]);
 
 /** The block of the mail proxy, whose directives are not in the table of what is missing. */
@@ -178,10 +181,8 @@ const MAIL = 'mail';
 const ownObjects: Readonly<Record<string, RegExp>> = {
   ngx_http_image_filter_module: /^ngx_http_image_filter_module$/,
   ngx_http_xslt_filter_module: /^ngx_http_xslt_filter_module$/,
-  ngx_http_geoip_module: /^ngx_http_geoip_module$/,
   ngx_http_perl_module: /^ngx_http_perl_module$/,
   ngx_stream_module: /^ngx_stream$/,
-  ngx_stream_geoip_module: /^ngx_stream_geoip_module$/,
   ngx_mail_module: /^ngx_mail$/,
 };
 

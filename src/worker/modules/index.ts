@@ -29,6 +29,7 @@ import { errorReasonModule } from './error-reason/index.js';
 import { explainModule } from './explain/index.js';
 import { fastcgiModule } from './fastcgi/index.js';
 import { geoModule } from './geo/index.js';
+import { geoipModule } from './geoip/index.js';
 import { grpcModule } from './grpc/index.js';
 import { gunzipModule } from './gunzip/index.js';
 import { gzipModule } from './gzip/index.js';
@@ -176,6 +177,7 @@ export const modules: readonly AnyModule[] = [
   // Variables by look-up.
   mapModule,
   geoModule,
+  geoipModule,
   keyvalModule,
   splitClientsModule,
   refererModule,
