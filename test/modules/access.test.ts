@@ -60,6 +60,20 @@ t.test('clients of UNIX-domain sockets', async (t) => {
   }
 });
 
+t.test('an address that can be written, and not read, is no UNIX-domain socket', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { allow unix:; deny 0.0.0.0/0; try_files /none @ok; }
+      location /four { deny unix:; allow 0.0.0.0/0; deny all; try_files /none @ok; }
+      location @ok { return 200 "$remote_addr"; }`,
+      'set_real_ip_from 127.0.0.1;',
+    ),
+  });
+  const client = { 'X-Real-IP': '::ffff:ffff:ffff' };
+  t.equal((await httpGet(s, '/', client)).status, 403);
+  t.equal((await httpGet(s, '/four', client)).text, '::ffff:255.255.255.255');
+});
+
 t.test('thousands of rules', async (t) => {
   const rules = Array.from({ length: 5000 }, (_, i) => `deny 10.${i >> 8}.${i & 255}.0/24;`).join('\n');
   const s = await startServer(t, {

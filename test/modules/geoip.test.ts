@@ -217,6 +217,7 @@ t.test('clients of Teredo, and of UNIX-domain sockets', async (t) => {
   t.equal(await address('2001:0:1:2:3:4:34ff:8ef6'), 'CA ');
   t.equal(await address('2001:0:1:2:3:4:34ff:8df6'), ' ', 'another client: 203.0.114.9');
   t.equal(await address('2001:1::'), ' ');
+  t.equal(await address('::ffff:ffff:ffff'), ' who knows', 'an address of its own');
   t.equal((await httpGet(`${s.dir}/s.sock`, '/')).text, 'US without address');
   await s.reload(conf(''));
   t.equal((await httpGet(`${s.dir}/s.sock`, '/')).text, 'CA who knows');

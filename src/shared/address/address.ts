@@ -29,6 +29,14 @@ export function parseAddress(text: string): Address | undefined {
 /** 255.255.255.255, which parseAddress() refuses as nginx does: the address of clients that have none. */
 export const noAddress = new Address(4, 0, 0, 0, 0xffffffff);
 
+/** As {@link noAddress}, mapped: it can be written, and not read. */
+const mappedNoAddress = new Address(6, 0, 0, 0xffff, noAddress.d);
+
+/** Parses an address that {@link formatAddress} or the system wrote: that of a connection. Undefined where it has none. */
+export function parseWritten(text: string): Address | undefined {
+  return parseAddress(text) ?? (text === '::ffff:255.255.255.255' ? mappedNoAddress : text === '255.255.255.255' ? noAddress : undefined);
+}
+
 /** Writes an address as nginx does (nginx: ngx_sock_ntop without the port). */
 export function formatAddress({ family, a, b, c, d }: Address): string {
   if (family === 4) {

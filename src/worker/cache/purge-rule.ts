@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../../shared/address/address.js';
+import { type Address, parseWritten } from '../../shared/address/address.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
 import { CidrSet, parseCidr } from '../address/cidr.js';
 import { noteReasonText } from '../http/request/error-reason.js';
@@ -88,7 +88,7 @@ export function testPurge(r: Request, rule: PurgeRule): PurgeKind {
   if (r.method !== rule.method) {
     return 'no';
   }
-  if (rule.from === undefined || has(rule.from, parseAddress(r.connection.remoteAddress))) {
+  if (rule.from === undefined || has(rule.from, parseWritten(r.connection.remoteAddress))) {
     return 'method';
   }
   if (r.http.explains) {

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../shared/address/address.js';
+import { parseAddress, parseWritten } from '../../shared/address/address.js';
 import { type Cidr, CidrSet } from '../address/cidr.js';
 
 /** What a `debug_connection` names: an address or network, a host by its addresses, or all clients of UNIX-domain sockets. */
@@ -29,7 +29,7 @@ export class DebugClients {
     if (address === 'unix:') {
       return this.#unix;
     }
-    const parsed = parseAddress(address);
+    const parsed = parseWritten(address);
     return parsed !== undefined && this.#networks.has(parsed);
   }
 }

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { type Address, isMapped, parseAddress } from '../../shared/address/address.js';
+import { type Address, isMapped, parseWritten } from '../../shared/address/address.js';
 import { crc32c } from '../digest/crc32c.js';
 import { PROXY_SIGNATURE, TLV } from './proxy-protocol.js';
 
@@ -31,8 +31,8 @@ const HEAD = 16;
  * ngx_proxy_protocol_v2_write.
  */
 export function proxyProtocolHeader2(ends: ConnectionEnds, tlvs: readonly Buffer[]): Buffer {
-  const from = parseAddress(ends.remoteAddress);
-  const to = parseAddress(ends.localAddress);
+  const from = parseWritten(ends.remoteAddress);
+  const to = parseWritten(ends.localAddress);
   const head = Buffer.alloc(HEAD);
   PROXY_SIGNATURE.copy(head);
   let addresses = Buffer.alloc(0);

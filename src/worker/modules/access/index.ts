@@ -1,4 +1,4 @@
-import { type Address, isMapped, parseAddress, unmapped } from '../../../shared/address/address.js';
+import { type Address, isMapped, parseWritten, unmapped } from '../../../shared/address/address.js';
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
@@ -73,7 +73,7 @@ class AccessRules {
 
   /** nginx: ngx_http_access_handler. */
   find(client: string): Verdict | undefined {
-    const address = parseAddress(client);
+    const address = parseWritten(client);
     return address === undefined ? this.#unix : this.#networks.find(this.#counted(address));
   }
 

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../../../shared/address/address.js';
+import { type Address, parseWritten } from '../../../shared/address/address.js';
 import type { Cidr } from '../../address/cidr.js';
 import { TrustedPeers } from '../../address/forwarded-address.js';
 import type { AddressSource } from '../../lookup/address-source.js';
@@ -53,7 +53,7 @@ export class Geoip {
   }
 
   #addressOf(task: ClientTask, text: string): Address | undefined {
-    const address = parseAddress(text);
+    const address = parseWritten(text);
     return address === undefined || this.#trusted === undefined
       ? address
       : this.#source.forwarded!(task, address, this.#trusted, this.recursive === true);

@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress } from '../../../shared/address/address.js';
+import { formatAddress, parseWritten } from '../../../shared/address/address.js';
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import type { HostRef } from '../../../shared/config/define.js';
@@ -82,7 +82,7 @@ function handler({ header, recursive }: Readonly<Settings>, trusted: TrustedPeer
       return DECLINED;
     }
     const { connection } = r;
-    const peer: PeerAddress = parseAddress(connection.remoteAddress) ?? 'unix';
+    const peer: PeerAddress = parseWritten(connection.remoteAddress) ?? 'unix';
     const found = forwardedAddress(peer, values, trusted, recursive);
     if (found === undefined) {
       return DECLINED;
@@ -146,7 +146,7 @@ const buildStream = (conf: Readonly<Settings>): ((s: ClientTask) => Result) | un
     if (proxyProtocol === undefined) {
       return DECLINED;
     }
-    const peer: PeerAddress = parseAddress(connection.remoteAddress) ?? 'unix';
+    const peer: PeerAddress = parseWritten(connection.remoteAddress) ?? 'unix';
     const found = forwardedAddress(peer, [proxyProtocol.sourceAddress], trusted, false);
     if (found !== undefined) {
       ORIGINAL.set(s, originalOf(s));
