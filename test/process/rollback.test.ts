@@ -104,6 +104,7 @@ t.test('they are kept for nobody else to read, and without keys', async (t) => {
   copyFileSync(certs().second.key, `${server.dir}/k.pem`);
   const renewed = await cli(server, 'diff');
   t.match(renewed.stdout, /certificate\n {2}~ \S+\/c\.pem has another content: for \S*example\.org\S*, valid until [\d-]+; was for /);
+  t.match(renewed.stdout, /^file\n {2}~ \S+\/k\.pem has another content: content \w{12}; was content \w{12}$/m);
   copyFileSync(`${server.dir}/sluice.conf`, `${server.dir}/k.pem`);
   // A file that changes within a second of its being read is taken for the same.
   utimesSync(`${server.dir}/k.pem`, new Date(), new Date(Date.now() + 10_000));

@@ -9,7 +9,7 @@ import type { Difference } from './words.js';
 
 /** One thing that a reload would change. Texts are latin1. */
 export interface Change extends Difference {
-  /** What it is about: `processes`, `listener`, `http`, `upstream NAME`, `server NAME (ADDRESS)`, `every server`, `certificate` ... */
+  /** What it is about: `processes`, `listener`, `http`, `upstream NAME`, `server NAME (ADDRESS)`, `every server`, `certificate`, `file`. */
   readonly subject: string;
   /** The location within a server, as its block begins; undefined for the server as a whole. */
   readonly location: string | undefined;
