@@ -87,6 +87,17 @@ t.test('geo', async (t) => {
   }
 });
 
+t.test('an address that can be written, and not read, may be a proxy', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      'set_real_ip_from 127.0.0.1; location / { return 200 "$remote_addr $client"; }',
+      'geo $client { proxy 255.255.255.255; default none; 192.0.2.1 client; }',
+    ),
+  });
+  const { text } = await httpGet(s, '/', { 'X-Real-IP': '::ffff:ffff:ffff', 'X-Forwarded-For': '192.0.2.1' });
+  t.equal(text, '::ffff:255.255.255.255 client');
+});
+
 t.test('messages', async (t) => {
   for (const [lines, message] of [
     ['geo x { }', 'invalid variable name "x" in %%FILE%%:6'],

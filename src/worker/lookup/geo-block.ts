@@ -1,4 +1,4 @@
-import { type Address, noAddress, parseAddress, unmapped } from '../../shared/address/address.js';
+import { type Address, noAddress, parseAddress, parseWritten, unmapped } from '../../shared/address/address.js';
 import type { ConfigContext } from '../../shared/config/define.js';
 import type { DirectiveNode } from '../../shared/config/language/ast.js';
 import type { Subject } from '../../shared/value/subject.js';
@@ -190,8 +190,7 @@ export function readGeo<R extends Subject>(node: DirectiveNode, ctx: ConfigConte
     cacheable: !table.volatile,
     origin: { text: 'geo', pos: node.pos },
     get(r) {
-      const text = sourceSlot === undefined ? source.client(r) : variables.fresh(r, sourceSlot);
-      let address = text === undefined ? undefined : parseAddress(text);
+      let address = sourceSlot === undefined ? parseWritten(source.client(r)) : parseAddress(variables.fresh(r, sourceSlot) ?? '');
       if (proxies !== undefined && address !== undefined) {
         address = source.forwarded!(r, address, proxies, recursive);
       }
