@@ -20,6 +20,8 @@ const WITH = [
   'geoip',
   'sub',
   'dav',
+  'flv',
+  'mp4',
   'gunzip',
   'gzip_static',
   'auth_request',

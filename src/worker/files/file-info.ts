@@ -16,6 +16,9 @@ export const EMLINK = 31;
 export const ENAMETOOLONG = 36;
 export const ELOOP = 40;
 
+/** The entity tag of so many bytes that were made of a file with this time, in seconds since 1970. nginx: ngx_http_set_etag. */
+export const etagOf = (mtime: number, length: number): string => `"${mtime.toString(16)}-${length.toString(16)}"`;
+
 /** What node:fs says about a file. */
 export interface FileStat {
   readonly mode: number;
@@ -93,10 +96,10 @@ export class FileInfo {
     );
   }
 
-  /** The entity tag of the file as it is. nginx: ngx_http_set_etag. */
+  /** The entity tag of the file as it is. */
   get etag(): string {
     if (this.#etag === '') {
-      this.#etag = `"${this.mtime.toString(16)}-${this.size.toString(16)}"`;
+      this.#etag = etagOf(this.mtime, this.size);
     }
     return this.#etag;
   }

@@ -28,6 +28,7 @@ import { errorPageModule } from './error-page/index.js';
 import { errorReasonModule } from './error-reason/index.js';
 import { explainModule } from './explain/index.js';
 import { fastcgiModule } from './fastcgi/index.js';
+import { flvModule } from './flv/index.js';
 import { geoModule } from './geo/index.js';
 import { geoipModule } from './geoip/index.js';
 import { grpcModule } from './grpc/index.js';
@@ -55,6 +56,7 @@ import { limitReqModule } from './limit-req/index.js';
 import { mapModule } from './map/index.js';
 import { memcachedModule } from './memcached/index.js';
 import { mirrorModule } from './mirror/index.js';
+import { mp4Module } from './mp4/index.js';
 import { notModifiedModule } from './not-modified/index.js';
 import { otelModule } from './otel/index.js';
 import { postActionModule } from './post-action/index.js';
@@ -150,6 +152,8 @@ export const modules: readonly AnyModule[] = [
   earlyHintsModule,
   // What answers in locations of its own.
   emptyGifModule,
+  flvModule,
+  mp4Module,
   stubStatusModule,
   healthEndpointModule,
   sluiceStatusModule,

@@ -11,11 +11,7 @@ export const missing: Readonly<Record<string, readonly string[]>> = {
   // biome-ignore format: one line a module
   ngx_http_degradation_module: ['degradation', 'degrade'],
   // biome-ignore format: one line a module
-  ngx_http_flv_module: ['flv'],
-  // biome-ignore format: one line a module
   ngx_http_image_filter_module: ['image_filter', 'image_filter_buffer', 'image_filter_interlace', 'image_filter_jpeg_quality', 'image_filter_sharpen', 'image_filter_transparency', 'image_filter_webp_quality'],
-  // biome-ignore format: one line a module
-  ngx_http_mp4_module: ['mp4', 'mp4_buffer_size', 'mp4_max_buffer_size', 'mp4_start_key_frame'],
   // biome-ignore format: one line a module
   ngx_http_perl_module: ['perl', 'perl_modules', 'perl_require', 'perl_set'],
   // biome-ignore format: one line a module

@@ -7,7 +7,7 @@ export const otherProducts: readonly ForeignModule[] = [
     product: true,
     objects: [],
     directives:
-      /^(session_log(_.*)?|f4f(_buffer_size)?|hls(_(buffers|forward_args|fragment|mp4_buffer_size|mp4_max_buffer_size))?|mgmt|license_token|usage_report|uuid_file|app_protect_.*|mqtt(_.*)?|queue|ntlm|upstream_conf|status(_format)?|sticky_cookie_insert|internal_redirect|num_map|proxy_session_drop|health_check_grpc)$/,
+      /^(session_log(_.*)?|f4f(_buffer_size)?|hls(_(buffers|forward_args|fragment|mp4_buffer_size|mp4_max_buffer_size))?|mp4_limit_rate(_after)?|mgmt|license_token|usage_report|uuid_file|app_protect_.*|mqtt(_.*)?|queue|ntlm|upstream_conf|status(_format)?|sticky_cookie_insert|internal_redirect|num_map|proxy_session_drop|health_check_grpc)$/,
     instead: (directive) => plusInstead.find(([pattern]) => pattern.test(directive))?.[1] ?? '',
   },
   {
@@ -22,6 +22,7 @@ export const otherProducts: readonly ForeignModule[] = [
 
 const plusInstead: readonly (readonly [RegExp, string])[] = [
   [/^status|^upstream_conf/, '`sluice_status`, `api` and `dashboard` show the counters, and `api write=on` changes backends'],
+  [/^mp4_limit_rate/, '`limit_rate` and `limit_rate_after` limit the rate in bytes'],
   [/^session_log/, '`$request_id` and `access_log` with a `map` tell requests of one client together'],
   [/^hls|^f4f/, 'a packager that writes the segments as files does, which `root` then serves'],
   [/^sticky_cookie_insert/, '`sticky cookie NAME` does the same'],

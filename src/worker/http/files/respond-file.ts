@@ -1,12 +1,14 @@
-import type { FileInfo } from '../../files/file-info.js';
+import { etagOf, type FileInfo } from '../../files/file-info.js';
 import { OK, type Result } from '../../task/codes.js';
 import { setContentType } from '../headers/content-type.js';
+import type { SeekableSource } from '../request/body-stage.js';
 import { documentSlot } from '../request/document-settings.js';
 import { fileSlot } from '../request/file-settings.js';
 import type { Request } from '../request/request.js';
 import { discardBody } from '../request/request-body.js';
 import { bufferSource, respond } from '../request/respond.js';
 import { FileSource } from './file-source.js';
+import { HeadedSource } from './headed-source.js';
 import { closeFile } from './open-file.js';
 
 /** Answers with an open file: its time, its validator, its type by the URI, and its bytes, of which ranges may be asked for. */
@@ -16,17 +18,34 @@ export function respondFile(r: Request, path: string, info: FileInfo): Result {
     closeFile(info);
     return broken;
   }
+  describe(r, info, info.size);
+  r.bodyIdentity = info.identity;
+  return respond(r, contentOf(r, path, info));
+}
+
+/**
+ * Answers with `head` and, behind it, the bytes from `start` up to, not including, `end` of an open file, with the time of
+ * the whole file. The request's body was discarded.
+ */
+export function respondHeaded(r: Request, path: string, info: FileInfo, head: Buffer, start: number, end: number): Result {
+  describe(r, info, head.length + end - start);
+  return respond(r, new HeadedSource(head, contentOf(r, path, info), start, end));
+}
+
+function describe(r: Request, info: FileInfo, length: number): void {
   const out = r.out;
   out.status = 200;
-  out.contentLength = info.size;
+  out.contentLength = length;
   out.lastModified = info.mtime;
   out.lastModifiedDate = info.lastModified;
   if (r.location.conf(documentSlot).etag) {
-    out.etag = info.etag;
+    out.etag = length === info.size ? info.etag : etagOf(info.mtime, length);
   }
   setContentType(r);
   out.allowRanges = true;
-  r.bodyIdentity = info.identity;
-  const body = info.body;
-  return respond(r, body === null ? new FileSource(info.fd, path, 0, info.size, r.location.conf(fileSlot)) : bufferSource(body));
+}
+
+function contentOf(r: Request, path: string, info: FileInfo): SeekableSource {
+  const { body } = info;
+  return body === null ? new FileSource(info.fd, path, 0, info.size, r.location.conf(fileSlot)) : bufferSource(body);
 }

@@ -22,6 +22,11 @@ export interface Source {
   seek?(start: number, end: number): void;
 }
 
+/** A source whose bytes can be had in any order. */
+export interface SeekableSource extends Source {
+  seek(start: number, end: number): void;
+}
+
 /**
  * One step of the body chain. A stage that has nothing to pass on for a piece calls `r.more()` to get the next one;
  * otherwise it calls `next.send` exactly once. `last` marks the end of the body; `chunk` may be null then, or when

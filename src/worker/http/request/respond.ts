@@ -1,7 +1,7 @@
 import { ALERT } from '../../../shared/log/level.js';
 import { DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { METHOD } from '../syntax/method.js';
-import type { BodyStage, Chunk, Source } from './body-stage.js';
+import type { BodyStage, Chunk, SeekableSource, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
 import { logUri } from './debug-lines.js';
 import type { Request } from './request.js';
@@ -100,7 +100,7 @@ export function respond(r: Request, source: Source): Result {
 }
 
 /** A body that is one piece of memory. */
-class OneChunk implements Source {
+class OneChunk implements SeekableSource {
   readonly #whole: Chunk;
   #chunk: Chunk;
   constructor(chunk: Chunk) {
@@ -129,4 +129,4 @@ export function respondBuffer(r: Request, status: number, body: Buffer): Result 
 }
 
 /** A source for one piece of memory, for callers that set the head themselves. */
-export const bufferSource = (body: Chunk): Source => new OneChunk(body);
+export const bufferSource = (body: Chunk): SeekableSource => new OneChunk(body);
