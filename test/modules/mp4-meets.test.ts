@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
-import { type FilmParts, filmFile } from '../support/film.js';
+import { atom, type FilmParts, fileType, filmFile } from '../support/film.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { get, Http3Scene, responseOf, until } from '../support/http3-scene.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -95,7 +95,41 @@ t.test('compression, of each part by itself', async (t) => {
   }
 });
 
-t.test('a film that is replaced, with open_file_cache', async (t) => {
+t.test('a subrequest of JavaScript', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      'subrequest_output_buffer_size 1m; location / { mp4; } location /script { js_content main.part; }',
+      'js_path %%DIR%%; js_import main from main.js;',
+    ),
+    files: {
+      ...files,
+      'main.js': `async function part(r) {
+        const answer = await r.subrequest('/small.mp4', 'start=2&end=7');
+        r.return(answer.status, answer.responseBuffer);
+      }
+      export default { part };`,
+    },
+  });
+  t.ok((await httpGet(s, '/script')).body.equals(smallPart));
+});
+
+t.test('files that would cost much', { skip: againstNginx && 'it takes gigabytes' }, async (t) => {
+  const some = Buffer.alloc(8_000_000);
+  const tracks = Buffer.alloc(some.length, atom('trak'));
+  const s = await startServer(t, {
+    conf: serverConf('location / { mp4; }'),
+    files: {
+      'html/tracks.mp4': Buffer.concat([fileType(), atom('moov', tracks), atom('mdat', some)]),
+      'html/atoms.mp4': Buffer.concat([fileType(), Buffer.alloc(some.length, atom('free')), SMALL.subarray(fileType().length)]),
+    },
+  });
+  t.equal((await httpGet(s, '/tracks.mp4?start=1')).status, 500);
+  t.match(await s.logged('too many'), /\[error\] .*"\S+\/tracks\.mp4" mp4 file has too many tracks/);
+  t.equal((await httpGet(s, '/atoms.mp4?start=1')).status, 500);
+  t.match(await s.logged('atoms.mp4'), /\[error\] .*"\S+\/atoms\.mp4" mp4 file has too many atoms/);
+});
+
+t.test('a film that is asked for again, with open_file_cache', async (t) => {
   const s = await startServer(t, {
     conf: serverConf('open_file_cache max=10; open_file_cache_valid 1h; location / { mp4; } location /no/ { mp4; alias %%DIR%%/html/; }'),
     files,

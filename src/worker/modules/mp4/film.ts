@@ -24,6 +24,8 @@ const MOST_FTYP = 1024;
 const MOST_INDEX = 2 ** 31 - 1;
 /** Films have few outermost atoms before their samples and their index. nginx reads on. */
 const MOST_ATOMS = 65_536;
+/** Films have few tracks, too. nginx has a few kilobytes of memory for each. */
+const MOST_TRACKS = 1024;
 const MOST_U32 = 2 ** 32 - 1;
 
 /**
@@ -47,6 +49,8 @@ export class Film {
   /** Of each track with chunks left: where their places are in the output, how many, and 1 if they have 64 bits. */
   readonly #places: number[] = [];
   #tracks = 0;
+  /** Tracks that the file has, with those that are not sent. */
+  #allTracks = 0;
   #startOffset: number;
   #endOffset = 0;
   /** What was wrong with a track first: told once it is known that nothing is wrong with the atoms behind it. */
@@ -232,6 +236,10 @@ export class Film {
 
   #readTrack(track: Track, tracks: TrackReader): boolean {
     const reader = this.#reader;
+    if (++this.#allTracks > MOST_TRACKS) {
+      this.#fail(`"${this.#path}" mp4 file has too many tracks`);
+      return false;
+    }
     const end = reader.offset + reader.size;
     const code = tracks.read(this.#timescale);
     if (code === FAILED) {
