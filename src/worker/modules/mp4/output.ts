@@ -1,13 +1,14 @@
 import { copyBytes } from '../../bytes/copy-bytes.js';
 import { putU32 } from './big-endian.js';
+import { outputMemory } from './scratch.js';
 
 /** Room for what stands before the tracks of a film, and for the first of them. */
 const FRONT = 2048;
 const FIRST = 16 * 1024;
 
-/** The tracks of a film as they are made, in one piece of memory with room before them. */
+/** The tracks of a film as they are made, in one piece of memory with room before them. The next film has the same memory. */
 export class Output {
-  bytes: Buffer = Buffer.alloc(FRONT + FIRST);
+  bytes: Buffer = outputMemory(FRONT + FIRST);
   #end = FRONT;
 
   /** Bytes that were written. */
@@ -20,9 +21,9 @@ export class Output {
     const at = this.#end;
     const end = at + size;
     if (end > this.bytes.length) {
-      const larger = Buffer.alloc(Math.max(end, 2 * this.bytes.length));
-      this.bytes.copy(larger, 0, 0, at);
-      this.bytes = larger;
+      const before = this.bytes;
+      this.bytes = outputMemory(Math.max(end, 2 * before.length));
+      before.copy(this.bytes, 0, 0, at);
     }
     this.#end = end;
     return at;
@@ -48,13 +49,13 @@ export class Output {
     putU32(this.bytes, at, value);
   }
 
-  /** All that was written, with other bytes before it. */
+  /** A copy of all that was written, with other bytes before it. */
   behind(front: Buffer): Buffer {
     if (front.length > FRONT) {
       return Buffer.concat([front, this.bytes.subarray(FRONT, this.#end)]);
     }
     const start = FRONT - front.length;
     front.copy(this.bytes, start);
-    return this.bytes.subarray(start, this.#end);
+    return Buffer.from(this.bytes.subarray(start, this.#end));
   }
 }

@@ -1,3 +1,4 @@
+import { u32 } from './big-endian.js';
 import type { Cut } from './cut.js';
 import type { Track } from './track.js';
 
@@ -15,9 +16,9 @@ export function cutKeyFrames(track: Track, cut: Cut): void {
 
 /** The first key frame that is left and not before a sample. */
 function firstFrom(track: Track, sample: number): number {
-  const { keyFrames } = track;
-  let i = keyFrames.from;
-  while (i < keyFrames.to && keyFrames.value(i, 0) < sample) {
+  const { bytes, at, from, to } = track.keyFrames;
+  let i = from;
+  while (i < to && u32(bytes, at + 4 * i) < sample) {
     i++;
   }
   return i;
@@ -29,29 +30,36 @@ export function cutOffsets(track: Track, cut: Cut): void {
   if (offsets.data === -1) {
     return;
   }
+  const { bytes, at, to } = offsets;
   let sample = (track.startSample + 1) >>> 0;
   let run = 0;
-  while (run < offsets.to && sample > offsets.count(run)) {
-    sample -= offsets.count(run);
-    run++;
+  let count = 0;
+  for (; run < to; run++) {
+    count = u32(bytes, at + 8 * run);
+    if (sample <= count) {
+      break;
+    }
+    sample -= count;
   }
-  if (run === offsets.to) {
+  if (run === to) {
     offsets.from = run;
     return;
   }
   // Of a sample beyond 32 bits, nginx has the number 0.
-  offsets.beginAt(run, (offsets.count(run) - ((sample - 1) >>> 0)) >>> 0);
+  count = (count - ((sample - 1) >>> 0)) >>> 0;
+  offsets.beginAt(run, count);
   if (cut.length === 0n) {
     return;
   }
   sample = (track.endSample - track.startSample + 1) >>> 0;
-  while (run < offsets.to && sample > offsets.count(run)) {
-    sample -= offsets.count(run);
-    run++;
+  while (sample > count) {
+    sample -= count;
+    if (++run === to) {
+      return;
+    }
+    count = u32(bytes, at + 8 * run);
   }
-  if (run < offsets.to) {
-    offsets.endAt(run, (sample - 1) >>> 0);
-  }
+  offsets.endAt(run, (sample - 1) >>> 0);
 }
 
 /**
@@ -83,11 +91,11 @@ export function cutSizes(track: Track, cut: Cut): string | undefined {
 }
 
 /** Bytes of so many samples before a sample. */
-function sum(track: Track, sample: number, count: number): number {
-  const { sizes } = track;
+function sum({ sizes }: Track, sample: number, count: number): number {
+  const { bytes, at } = sizes;
   let size = 0;
   for (let i = sample - count; i < sample; i++) {
-    size += sizes.value(i, 0);
+    size += u32(bytes, at + 4 * i);
   }
   return size;
 }

@@ -1,3 +1,4 @@
+import { u32 } from './big-endian.js';
 import { type Cut, scaled } from './cut.js';
 import type { Track } from './track.js';
 
@@ -31,9 +32,10 @@ function find(track: Track, time: bigint, place: Place): boolean {
     time -= total;
   }
   let left = Number(time);
-  for (; run < times.to; run++) {
-    const count = times.count(run);
-    const duration = times.value(run, 1);
+  const { bytes, at, from, to } = times;
+  for (; run < to; run++) {
+    const count = run === from ? times.count(run) : u32(bytes, at + 8 * run);
+    const duration = u32(bytes, at + 8 * run + 4);
     const total = count * duration;
     if (left < total) {
       return set(place, run, (left - (left % duration)) / duration, samples, duration);
@@ -102,12 +104,12 @@ function beginAhead(track: Track, place: Place, ahead: number): void {
 
 /** How many samples the key frame is before a sample; -1 when the table of key frames is broken. nginx: ngx_http_mp4_seek_key_frame. */
 function samplesAhead(track: Track, sample: number): number {
-  const { keyFrames } = track;
+  const { bytes, at, entries } = track.keyFrames;
   // Key frames are counted from 1 on.
   const wanted = (sample + 1) >>> 0;
   let ahead = 0;
-  for (let i = 0; i < keyFrames.entries; i++) {
-    const keyFrame = keyFrames.value(i, 0);
+  for (let i = 0; i < entries; i++) {
+    const keyFrame = u32(bytes, at + 4 * i);
     if (keyFrame === 0) {
       return -1;
     }
