@@ -64,6 +64,7 @@ t.test('slips of people who come from elsewhere', async (t) => {
     ['js_challenge on;', '`js_challenge` is of the third-party module js_challenge, which sluice does not have'],
     ['js_contnt f;', 'did you mean `js_content`?'],
     ['session_log x;', '`session_log` is of NGINX Plus, and neither nginx nor sluice has it; `$request_id` and'],
+    ['mp4_limit_rate on;', '`mp4_limit_rate` is of NGINX Plus, and neither nginx nor sluice has it; `limit_rate` and'],
     ['acme_client a;', '`acme_client` is of Angie, and neither nginx nor sluice has it; `acme_issuer` and'],
     [
       'set_cookie_flag x;',

@@ -29,6 +29,7 @@ export function respondFile(r: Request, path: string, info: FileInfo): Result {
  */
 export function respondHeaded(r: Request, path: string, info: FileInfo, head: Buffer, start: number, end: number): Result {
   describe(r, info, head.length + end - start);
+  r.bodyIdentity = undefined;
   return respond(r, new HeadedSource(head, contentOf(r, path, info), start, end));
 }
 
