@@ -75,6 +75,19 @@ t.test('challenges by TLS-ALPN-01, for names and addresses', { skip: noPebble },
   t.match(other, { code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME' }, 'there is no challenge for this name');
 });
 
+t.test('a zone of another size keeps what no file has', { skip: noPebble }, async (t) => {
+  const made = await scene(t, ['one.example.com']);
+  const without = (zone: string): string =>
+    conf(made, 'one.example.com').replace('state_path %%DIR%%/ca;', 'state_path off;').replace('http {', `http { ${zone}`);
+  const server = await startServer(t, { conf: without('') });
+  const root = await made.ca.root();
+  const { serialNumber } = await certificateOf(server, made.tls, 'one.example.com', root);
+  await server.reload(without('acme_shared_zone zone=ngx_acme_shared:1m;'));
+  const again = await shown(made.tls, 'one.example.com', root);
+  t.equal(isCertificate(again) && again.serialNumber, serialNumber, 'the certificate is there at once');
+  t.equal(made.ca.orders.length, 1);
+});
+
 t.test('several issuers and kinds of keys', { skip: noPebble }, async (t) => {
   const made = await scene(t, ['ec.example.com', 'rsa.example.com']);
   const more = `${made.issuer('other', 'accept_terms_of_service; account_key rsa:2048; common_name_in_csr on;')}
@@ -165,20 +178,29 @@ t.test('what the configuration may say', async (t) => {
     ['state_path off;', undefined, /acme_issuer: "uri" is missing/],
     [`${uri} challenge ftp;`, undefined, /unsupported challenge: ftp/],
     [`${uri} challenge dns;`, undefined, /the challenge "dns" must have the "exec" parameter/],
-    [`${uri} uri https://other.example.com;`, undefined, /"uri" directive is duplicate/],
+    [`${uri} challenge http; challenge http;`, undefined, /"challenge" directive "is duplicate" in/],
+    [`${uri} contact '';`, undefined, /"contact" directive "invalid value" in/],
     [`${uri} account_key rsa:1024;`, undefined, /account_key: unsupported key size/],
     [`${uri} account_key none.key;`, undefined, /acme_issuer: cannot load account key/],
-    [`${uri} external_account_key kid data:?;`, undefined, /invalid base64url encoded value/],
-    [`${uri} profile a b;`, undefined, /"profile" directive invalid value/],
+    [`${uri} external_account_key kid data:?;`, undefined, /"external_account_key" directive "invalid base64url encoded value" in/],
+    [`${uri} external_account_key kid data:abcde;`, undefined, /invalid base64url encoded value/],
+    [`${uri} profile a b;`, undefined, /"profile" directive "invalid value" in/],
     [`${uri} nonsense;`, undefined, /unknown directive "nonsense"/],
     [`${uri} contact;`, undefined, /invalid number of arguments in "contact"/],
     [uri, 'acme_certificate other;', /issuer "other" is missing/],
     [uri, 'acme_certificate ca ex*mple.com;', /invalid server name: unexpected character '\*' at position 2/],
     [uri, 'acme_certificate ca key=dsa;', /"acme_certificate" directive invalid "key" value/],
+    [uri, `acme_certificate ca '';`, /"acme_certificate" directive invalid value in/],
+    [uri, 'include latin1.conf;', /"acme_certificate" directive invalid value in/],
+    [uri, 'acme_certificate ca \u00e4.example.com;', /acme_certificate: invalid server name: invalid character c3 at position 0 in/],
     [uri, 'acme_certificate ca; acme_certificate ca;', /"acme_certificate" directive is duplicate/],
   ];
+  const files = { 'latin1.conf': Buffer.from('acme_certificate ca a\xff.example.com;', 'latin1') };
   for (const [issuer, server, message] of cases) {
-    t.match(await configMessage(t, whole(issuer, server)), message, issuer);
+    t.match(await configMessage(t, whole(issuer, server), files), message, `${issuer} ${server}`);
+  }
+  for (const accepted of [`${uri} uri https://other.example.com/dir;`, `${uri} external_account_key kid data:YWJj-_==;`]) {
+    t.equal(await configMessage(t, whole(accepted)), undefined, accepted);
   }
   t.match(await configMessage(t, whole(uri, undefined, '')), /acme_issuer: "resolver" is not configured/);
   t.match(

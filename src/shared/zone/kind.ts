@@ -82,6 +82,8 @@ export interface ZoneKind<Z, D> {
   readonly moreDdl?: (data: D) => string;
   /** A reload gives the zone new, empty tables even when size and kind agree. nginx: shm_zone->noreuse. */
   readonly noreuse?: true;
+  /** A reload keeps what the zone has when only its size is another one. */
+  readonly anySize?: true;
   /** `worker` is the number of this process, which no other living process of the service has. */
   open(sql: Sql, zone: ZoneRef<Z, D>, worker: number): Z;
   /** Gives back what a dead worker held. Runs inside a transaction. */

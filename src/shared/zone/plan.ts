@@ -15,9 +15,9 @@ export interface PlannedZone {
 }
 
 /**
- * Decides which zones a new configuration takes over from the old one: those with the same name, kind and size. The others
- * get new files from `newFile`. Returns the message that refuses the configuration, in nginx's words, when a zone has no size
- * or is keyed by something else than before. nginx: the shared memory part of ngx_init_cycle.
+ * Decides which zones a new configuration takes over from the old one: those with the same name, kind and size, of which some kinds
+ * make nothing. The others get new files from `newFile`. Returns the message that refuses the configuration, in nginx's words, when a
+ * zone has no size or is keyed by something else than before. nginx: the shared memory part of ngx_init_cycle.
  */
 export function reconcileZones(
   old: readonly PlannedZone[],
@@ -30,7 +30,8 @@ export function reconcileZones(
       return `zero size shared memory zone "${ref.name}"`;
     }
     const before = old.find((zone) => zone.ref.name === ref.name);
-    if (before !== undefined && before.ref.kind.id === ref.kind.id && before.ref.bytes === ref.bytes && ref.kind.noreuse !== true) {
+    const fits = before?.ref.kind.id === ref.kind.id && (before.ref.bytes === ref.bytes || ref.kind.anySize === true);
+    if (before !== undefined && fits && ref.kind.noreuse !== true) {
       const conflict = ref.kind.conflict?.(ref.name, before.ref.data, ref.data);
       if (conflict !== undefined) {
         return conflict;

@@ -297,6 +297,8 @@ export class AcmeZone {
 /** The kind of zone that `acme_shared_zone` declares. */
 export const acmeZone: ZoneKind<AcmeZone, SealedZone | undefined> = {
   id: 'acme_shared_zone',
+  // It grows as it must. nginx-acme: ngx_acme_shared_zone_init copies what the old one has.
+  anySize: true,
   ddl: `CREATE TABLE IF NOT EXISTS pairs (id TEXT PRIMARY KEY, version INTEGER, chain TEXT, key TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS answers (name TEXT PRIMARY KEY, answer TEXT, key TEXT) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS reports (id TEXT PRIMARY KEY, issuer TEXT, identifiers TEXT, state TEXT, notAfter INTEGER, next INTEGER,

@@ -94,7 +94,7 @@ function makeOrder(issuer: Issuer, identifiers: readonly Identifier[], key: Orde
 function fromServerNames(directive: string, { names }: ServerNames, pos: Pos | undefined, complaints: Complaints): Identifier[] {
   return names.flatMap(({ kind, name }) => {
     if (kind === 'regex') {
-      complaints.warn(`"${directive}": unsupported regular expression in server_name: ~${name}`, pos);
+      complaints.warn(`"${directive}": unsupported regular expression in server_name: ${name}`, pos);
       return [];
     }
     try {

@@ -71,8 +71,9 @@ export function readIssuer(node: DirectiveNode, ctx: Context): AcmeIssuer {
     if (line.args.length < least || line.args.length > most) {
       lineCtx.fail(`invalid number of arguments in "${line.name}"`);
     }
-    if (seen.has(line.name) && line.name !== 'contact') {
-      lineCtx.fail(`"${line.name}" directive is duplicate`);
+    // Of several addresses the last one counts, as in nginx-acme.
+    if (seen.has(line.name) && line.name !== 'contact' && line.name !== 'uri') {
+      refuse(line.name, 'is duplicate', lineCtx);
     }
     seen.add(line.name);
     readLine(issuer, line, lineCtx);
@@ -86,9 +87,13 @@ export function readIssuer(node: DirectiveNode, ctx: Context): AcmeIssuer {
   return issuer;
 }
 
+/** Refuses a line in nginx-acme's words, which are in quotes. */
+const refuse = (name: string, why: string, ctx: Context, arg?: number): never =>
+  ctx.fail(`"${name}" directive "${why}"`, arg === undefined ? {} : { arg });
+
 function readLine(issuer: Draft, { name, args }: DirectiveNode, ctx: Context): void {
   const [first = '', second] = args;
-  const invalid = (): never => ctx.fail(`"${name}" directive invalid value`, { arg: 0 });
+  const invalid = (): never => refuse(name, 'invalid value', ctx, 0);
   switch (name) {
     case 'uri':
       issuer.uri = directoryUrl(first) ?? invalid();
@@ -188,7 +193,8 @@ function externalKey(text: string, ctx: Context): string {
     }
   }
   key = key.trim();
-  return /^[A-Za-z0-9_-]+$/.test(key) ? key : ctx.fail('"external_account_key" directive invalid base64url encoded value', { arg: 1 });
+  const plain = /^([A-Za-z0-9_-]+)(?:=.*)?$/s.exec(key)?.[1];
+  return plain === undefined || plain.length % 4 === 1 ? refuse('external_account_key', 'invalid base64url encoded value', ctx, 1) : plain;
 }
 
 function authorities(text: string, ctx: Context): string {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { In } from '../../shared/config/context.js';
 import { inherit, own } from '../../shared/config/define.js';
 import { parseSize } from '../../shared/config/language/units.js';
@@ -128,6 +129,9 @@ function readLine(ctx: Context): CertificateLine {
       const kind = parseKeyKind(text.slice('key='.length));
       key = typeof kind === 'object' ? kind : kind === undefined ? ctx.reject('invalid "key" value', { arg: i + 1 }) : fail(kind);
       continue;
+    }
+    if (text === '' || !isUtf8(Buffer.from(text, 'latin1'))) {
+      ctx.reject('invalid value', { arg: i + 1 });
     }
     try {
       identifiers.push(...parseIdentifiers(text));
