@@ -20,7 +20,7 @@ export const sharedState: Rule = {
       const folders = block === undefined ? [] : effective(block, 'js_path').map(({ args }) => args[0] ?? '');
       const complete = folders.map((folder) => resolvePath(folder, confPrefix));
       const arg = directive.args.length - 1;
-      const found = sharedStateText(directive.args[arg] ?? '', [...complete, confPrefix]);
+      const found = sharedStateText(directive.args[arg] ?? '', [confPrefix, ...complete]);
       if (found !== undefined) {
         yield {
           at: directive,

@@ -82,7 +82,7 @@ class Walk {
   /** What requests have in common in the modules of `js_import`, looked for in the folders of every `js_path`. */
   sharedState(): { readonly place: string; readonly text: string }[] {
     const { confPrefix } = this.sources;
-    const folders = [...this.#folders.map((folder) => (folder.startsWith('/') ? folder : confPrefix + folder)), confPrefix];
+    const folders = [confPrefix, ...this.#folders.map((folder) => (folder.startsWith('/') ? folder : confPrefix + folder))];
     return this.#imports.flatMap(({ args, pos }) => {
       const text = sharedStateText(args.at(-1) ?? '', folders);
       return text === undefined ? [] : [{ place: `${pos.file}:${pos.line}`, text }];

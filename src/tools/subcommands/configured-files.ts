@@ -59,5 +59,5 @@ function readConfiguration(values: SubcommandValues): {
       }
     }
   }
-  return { entry: options.entry, read: sources.order, scripts, folders: [...folders, options.confPrefix] };
+  return { entry: options.entry, read: sources.order, scripts, folders: [options.confPrefix, ...folders] };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
@@ -61,7 +61,8 @@ const MOST_FILES = 10_000;
 
 /**
  * Loads the modules of a configuration, each once. Files of the user's own may be ES modules, CommonJS or TypeScript, and may import each
- * other by names relative to the folders of `js_path`; packages and Node's own modules are loaded by Node. nginx: ngx_js_module_loader.
+ * other by names relative to their own folder, that of the configuration, and those of `js_path`, in this order; packages and Node's own
+ * modules are loaded by Node. nginx: ngx_js_module_loader.
  */
 export class ModuleLoader {
   readonly #folders: readonly string[];
@@ -140,7 +141,7 @@ export class ModuleLoader {
       const text = readFileSync(file, 'utf8');
       for (const [, imported] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\()\s*(?:\(\s*)?['"]([^'"]+)['"]/g)) {
         if (!isBuiltin(imported!)) {
-          visit(this.#find(imported!, [dirname(file), ...this.#folders]) ?? linked(native, imported!));
+          visit(this.#find(imported!, this.#foldersFor(file)) ?? linked(native, imported!));
         }
       }
     };
@@ -153,6 +154,12 @@ export class ModuleLoader {
   /** The file that `js_import` names. As in njs, modules of the server come before files of their names. */
   #own(name: string): string | undefined {
     return Object.hasOwn(this.#builtins, name) ? undefined : this.#find(name, this.#folders);
+  }
+
+  /** Where the names that a file imports are looked for. As in nginx, a link leads to the folder of what it links to. */
+  #foldersFor(file: string): string[] {
+    const real = existsSync(file) ? realpathSync(file) : file;
+    return [...new Set([dirname(real), dirname(file)]), ...this.#folders];
   }
 
   #find(name: string, folders: readonly string[]): string | undefined {
@@ -263,7 +270,7 @@ export class ModuleLoader {
       if (isBuiltin(name) || isPackage(native, name)) {
         return native(name);
       }
-      const own = this.#find(name, [dirname(file), ...this.#folders]);
+      const own = this.#find(name, this.#foldersFor(file));
       return own === undefined ? native(name) : this.#module(own).exports;
     };
   }

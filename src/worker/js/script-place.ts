@@ -69,7 +69,7 @@ function libraryOf(env: WorkerEnv): ScriptLibrary {
 export function makeScriptPlace(conf: Readonly<ScriptSettings>, env: WorkerEnv, lookup: Lookup, protocol: ScriptProtocol): ScriptPlace {
   const { imports, folders, preloads, fresh } = conf;
   return {
-    scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [...folders, env.confPrefix], preloads, protocol, fresh),
+    scripts: imports.length === 0 ? undefined : libraryOf(env).scripts(imports, [env.confPrefix, ...folders], preloads, protocol, fresh),
     fetchScope: new FetchScope(conf, env.named, lookup),
   };
 }

@@ -16,7 +16,7 @@ import type { sharedIn, toScript } from './transform.js';
 export interface Import {
   readonly name: string;
   readonly file: string;
-  /** Folder of the main configuration file, with its slash, in which the file is looked for last. */
+  /** Folder of the main configuration file, with its slash, in which the file is looked for first. */
   readonly confFolder: string;
 }
 

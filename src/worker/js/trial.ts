@@ -18,7 +18,7 @@ export function tryModules(conf: Readonly<ScriptSettings>, ctx: LinkContext<Clie
     return known ?? undefined;
   }
   tried.set(conf.imports, null);
-  const folders = [...conf.folders, conf.imports[0]!.confFolder];
+  const folders = [conf.imports[0]!.confFolder, ...conf.folders];
   const scripts = trialScripts(conf.imports, folders, conf.preloads, NGINX_VERSION, protocol);
   const { failure } = scripts;
   if (failure !== undefined) {

@@ -208,7 +208,7 @@ function poolFor(conf: Readonly<JsSettings>, { threads, memory, grants }: Isolat
   if (known === undefined) {
     pools.set(env, (known = new Map()));
   }
-  const folders = [...conf.folders, env.confPrefix];
+  const folders = [env.confPrefix, ...conf.folders];
   const key = JSON.stringify([conf.imports, conf.preloads, folders, threads, memory, grants, conf.timeout]);
   let pool = known.get(key);
   if (pool === undefined) {

@@ -1,0 +1,44 @@
+import t from 'tap';
+import { againstNginx } from '../support/binary.js';
+import { httpGet } from '../support/raw-client.js';
+import { httpConf, startServer } from '../support/server.js';
+
+if (againstNginx && process.env['SLUICE_TEST_NJS'] === undefined) {
+  t.bailout('njs is a module of its own');
+}
+
+// Where modules are looked for, and what depends on where a function runs. The answers are nginx's with njs.
+
+/** A module whose function answers with its name and what it has imported. */
+const answering = (name: string, imported = ''): string =>
+  `${imported}\nfunction f(r) { r.return(200, '${name} ' + (typeof dep === 'undefined' ? '' : dep)); }\nexport default { f };\n`;
+const dependency = (text: string): string => `export default '${text}';\n`;
+
+t.test('where modules are looked for', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`js_path %%DIR%%/js; js_path %%DIR%%/js2/; js_import a.js; js_import b.js; js_import c.js; js_import d from sub/d.js;
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location /a { js_content a.f; } location /b { js_content b.f; } location /c { js_content c.f; } location /d { js_content d.f; }
+        location /e { js_path %%DIR%%/js3; js_import e.js; js_content e.f; } }`),
+    files: {
+      'a.js': answering('beside the configuration'),
+      'js/a.js': answering('js'),
+      'js/b.js': answering('js', "import dep from 'dep.js';"),
+      'dep.js': dependency('beside the configuration'),
+      'js/dep.js': dependency('beside the importing file'),
+      'js2/dep.js': dependency('js2'),
+      'js2/c.js': answering('js2', "import dep from './x/dep2.js';"),
+      'js2/x/dep2.js': "import up from '../up.js'; export default 'x ' + up;\n",
+      'js2/up.js': dependency('up'),
+      'sub/d.js': answering('sub', "import dep from 'only.js';"),
+      'js2/only.js': dependency('only in js2'),
+      'js3/e.js': answering('js3', "import dep from 'only3.js';"),
+      'js3/only3.js': dependency('only in js3'),
+    },
+  });
+  t.equal((await httpGet(s, '/a')).text, 'beside the configuration ');
+  t.equal((await httpGet(s, '/b')).text, 'js beside the importing file');
+  t.equal((await httpGet(s, '/c')).text, 'js2 x up');
+  t.equal((await httpGet(s, '/d')).text, 'sub only in js2');
+  t.equal((await httpGet(s, '/e')).text, 'js3 only in js3');
+});
