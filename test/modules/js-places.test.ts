@@ -42,3 +42,30 @@ t.test('where modules are looked for', async (t) => {
   t.equal((await httpGet(s, '/d')).text, 'sub only in js2');
   t.equal((await httpGet(s, '/e')).text, 'js3 only in js3');
 });
+
+t.test('captures', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`js_import t.js;
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location /plain { js_content t.shown; }
+        location ~ ^/between/(a)?(b)(c)?$ { js_content t.shown; }
+        location ~ ^/sub/(.) { js_content t.sub; }
+        location ~ ^/redirect/(.) { js_content t.redirect; } }`),
+    files: {
+      't.js': `
+        function of(r) { return JSON.stringify([0, 1, 2, 3, 99].map((n) => r.variables[n] ?? null)); }
+        function shown(r) { r.return(200, of(r)); }
+        async function sub(r) {
+          const reply = await r.subrequest('/between/b');
+          r.return(200, of(r) + reply.responseText + of(reply));
+        }
+        function redirect(r) { r.internalRedirect('/plain'); }
+        export default { shown, sub, redirect };`,
+    },
+  });
+  t.equal((await httpGet(s, '/plain')).text, '[null,null,null,null,null]');
+  t.equal((await httpGet(s, '/between/ab')).text, '["/between/ab","a","b",null,null]');
+  t.equal((await httpGet(s, '/between/b')).text, '["/between/b","","b",null,null]');
+  t.equal((await httpGet(s, '/sub/q')).text, '["/sub/q","q",null,null,null]["/between/b","","b",null,null]["/between/b","","b",null,null]');
+  t.equal((await httpGet(s, '/redirect/q')).text, '["/redirect/q","q",null,null,null]');
+});

@@ -3,10 +3,16 @@ import type { ClientTask } from '../task/client-task.js';
 import { namedValues } from './header-objects.js';
 import { bytesOf } from './text.js';
 
+/** What a group of the last pattern has caught: nothing at all where it took no part but one behind it did. */
+function captured(captures: readonly (string | undefined)[] | null, group: number): string | undefined {
+  const value = captures?.[group];
+  return value === undefined && captures !== null && captures.findLastIndex((other) => other !== undefined) > group ? '' : value;
+}
+
 /** The value of a variable by its name, or of a capture by its number. */
 function read(task: ClientTask, name: string): string | undefined {
   if (/^\d+$/.test(name)) {
-    return task.captures?.[Number(name)];
+    return captured(task.captures, Number(name));
   }
   try {
     return task.protocol.variables.named(task, name.toLowerCase());

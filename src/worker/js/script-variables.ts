@@ -78,5 +78,5 @@ export function jsVariableNames(table: object, prefix: unknown): string[] {
   if (prefix !== undefined && typeof prefix !== 'string') {
     throw new TypeError('"prefix" must be a string');
   }
-  return jsVariables(table).filter((name) => name.startsWith(prefix ?? ''));
+  return [...new Set(jsVariables(table))].filter((name) => name.startsWith(prefix ?? ''));
 }
