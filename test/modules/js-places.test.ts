@@ -69,3 +69,23 @@ t.test('captures', async (t) => {
   t.equal((await httpGet(s, '/sub/q')).text, '["/sub/q","q",null,null,null]["/between/b","","b",null,null]["/between/b","","b",null,null]');
   t.equal((await httpGet(s, '/redirect/q')).text, '["/redirect/q","q",null,null,null]');
 });
+
+t.test('functions that are in no module', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`js_import a.js;
+      server { listen 127.0.0.1:%%PORT_0%%; root %%DIR%%;
+        location /head { js_header_filter a.none; return 200 text; }
+        location /page { js_header_filter a.none; return 404; }
+        location /body { js_body_filter a.none; return 200 text; }
+        location /file.txt { js_body_filter a.none; }
+        location /access { js_access a.none; }
+        location /content { js_content a.none; } }`),
+    files: { 'a.js': answering('a'), 'file.txt': 'a file' },
+  });
+  for (const path of ['/head', '/page', '/body', '/file.txt']) {
+    await t.rejects(httpGet(s, path), `${path}: there is no answer`);
+  }
+  t.equal((await httpGet(s, '/access')).status, 500);
+  t.equal((await httpGet(s, '/content')).status, 500);
+  t.equal(s.log().split('js function "a.none" not found').length - 1, 6, 'each says so once');
+});

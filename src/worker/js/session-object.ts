@@ -9,6 +9,7 @@ import { AGAIN, asStatus, DECLINED, DONE, FAILED, OK, type Result } from '../tas
 import { Deadline } from '../time/deadline.js';
 import { say } from './dump.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
+import { functionMissing } from './script-place.js';
 import { chosenAtOnce, jsVariableNames, variableValue } from './script-variables.js';
 import type { ScriptFunction } from './scripts.js';
 import { SessionOwner } from './session-owner.js';
@@ -85,6 +86,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
   /** The filter's function runs, which only says what it listens to. */
   #installing = false;
   #filter: ScriptFunction | undefined = undefined;
+  #filterName = '';
   #output: SessionOutput | undefined = undefined;
   /** The direction of the bytes that a listener is looking at; undefined outside of its call. */
   #direction: boolean | undefined = undefined;
@@ -260,11 +262,27 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
 
   // --- filtering
 
-  /** Lets a function see what goes through the session. nginx: ngx_stream_js_body_filter. */
-  startFilter(run: ScriptFunction, output: SessionOutput): SessionFilter {
+  /** Lets a function see what goes through the session; without one, the session ends at once. nginx: ngx_stream_js_body_filter. */
+  startFilter(run: ScriptFunction | undefined, name: string, output: SessionOutput): SessionFilter {
     this.#filter = run;
+    this.#filterName = name;
     this.#output = output;
     return this;
+  }
+
+  /** Has the function say what it listens to. */
+  #install(fromUpstream: boolean): void {
+    const filter = this.#filter;
+    if (filter === undefined) {
+      functionMissing(this.subject, this.#filterName);
+      this.#broken = true;
+      return;
+    }
+    this.#direction = fromUpstream;
+    this.#installing = true;
+    this.#run(() => filter(this.#object));
+    this.#installing = false;
+    this.#direction = undefined;
   }
 
   take(bytes: Buffer, last: boolean, fromUpstream: boolean): boolean {
@@ -272,11 +290,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
     if (!this.#filtering) {
       this.#filtering = true;
       this.#broken = false;
-      this.#direction = fromUpstream;
-      this.#installing = true;
-      this.#run(() => this.#filter!(this.#object));
-      this.#installing = false;
-      this.#direction = undefined;
+      this.#install(fromUpstream);
     }
     const listener = fromUpstream ? this.#download : this.#upload;
     if (!this.#broken) {

@@ -2,8 +2,23 @@ import { EMPTY } from '../../bytes/empty.js';
 import type { BodyStage, Chunk } from '../../http/request/body-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { type FilterOutput, requestObject } from '../../js/request-object.js';
+import { functionMissing } from '../../js/script-place.js';
 import type { ScriptFunction } from '../../js/scripts.js';
 import { FAILED } from '../../task/codes.js';
+
+/** Stands where the function of a filter is missing: as in nginx, nothing passes it. */
+export class MissingBodyStage implements BodyStage {
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  send(r: Request): void {
+    functionMissing(r, this.#name);
+    r.terminate(FAILED);
+  }
+}
 
 /** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
 export class JsBodyStage implements BodyStage {

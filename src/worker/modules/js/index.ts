@@ -32,7 +32,7 @@ import { tlsSlot } from '../../tls/server-tls.js';
 import type { TlsServer } from '../../tls/tls-address.js';
 import { NGINX_VERSION } from '../../version.js';
 import { accessPhase } from './access.js';
-import { JsBodyStage } from './body-stage.js';
+import { JsBodyStage, MissingBodyStage } from './body-stage.js';
 import { checkConfined, type Isolation, readIsolation } from './isolation.js';
 import { limited, missing, placeFor, statsOf, watchdogs } from './location-scripts.js';
 import { rewritePhase } from './rewrite.js';
@@ -410,11 +410,22 @@ export const jsModule = defineModule({
       return undefined;
     }
     const run = placeFor(conf, env, location).scripts?.find(name);
-    return run === undefined ? (r) => missing(r, name) : (r) => filterHead(r, run);
+    if (run !== undefined) {
+      return (r) => filterHead(r, run);
+    }
+    // As in nginx, there is no answer: a page that says so would come here, too.
+    return (r) => {
+      functionMissing(r, name);
+      return FAILED;
+    };
   },
   bodyFilter(conf, env, location) {
     const name = conf.bodyFilter;
-    const run = name === undefined ? undefined : placeFor(conf, env, location).scripts?.find(name);
-    return run === undefined ? undefined : (_r, next) => new JsBodyStage(run, conf.bodyText, next);
+    if (name === undefined) {
+      return undefined;
+    }
+    const run = placeFor(conf, env, location).scripts?.find(name);
+    const none = new MissingBodyStage(name);
+    return (_r, next) => (run === undefined ? none : new JsBodyStage(run, conf.bodyText, next));
   },
 });

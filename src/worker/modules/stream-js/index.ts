@@ -182,14 +182,7 @@ export const streamJsModule = defineModule({
       );
       if (filter !== undefined) {
         const run = scripts?.find(filter);
-        server.makeFilter = (s, output) =>
-          sessionScripts(s).startFilter(
-            run ??
-              (() => {
-                throw new Error(`js function "${filter}" not found`);
-              }),
-            output,
-          );
+        server.makeFilter = (s, output) => sessionScripts(s).startFilter(run, filter, output);
       }
     },
   },
