@@ -1,5 +1,6 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { configMessage } from '../support/config-message.js';
 import { httpGet } from '../support/raw-client.js';
 import { httpConf, startServer } from '../support/server.js';
 
@@ -88,4 +89,13 @@ t.test('functions that are in no module', async (t) => {
   t.equal((await httpGet(s, '/access')).status, 500);
   t.equal((await httpGet(s, '/content')).status, 500);
   t.equal(s.log().split('js function "a.none" not found').length - 1, 6, 'each says so once');
+});
+
+t.test('objects that a block preloads for the modules of the one around it', async (t) => {
+  const conf = (file: string): string =>
+    httpConf(`js_import a.js; server { listen 127.0.0.1:%%PORT_0%%; location / { js_preload_object p from ${file}; js_content a.f; } }`);
+  // Modules of the other kind than njs's need nothing of the build, which is not there in a test's own process.
+  const files = { 'a.js': againstNginx ? answering('a') : 'module.exports = { f() {} };', 'p.json': '{}' };
+  t.equal(await configMessage(t, conf('p.json'), files), undefined);
+  t.match(await configMessage(t, conf('none.json'), files), /^failed to initialize preload objects/);
 });

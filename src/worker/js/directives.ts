@@ -248,10 +248,19 @@ const importPlaces = new WeakMap<Import, Pos>();
 /** Where a module is imported; undefined for none, and after the configuration was read. */
 export const importPlace = (one: Import | undefined): Pos | undefined => (one === undefined ? undefined : importPlaces.get(one));
 
-/** Lists of modules that blocks have in common and that can be loaded. */
-const checked = new WeakSet<readonly Import[]>();
+/** Lists of modules that blocks have in common and that can be loaded, with the lists of preloaded objects with which they were tried. */
+const checked = new WeakMap<readonly Import[], Set<readonly Preload[]>>();
 /** Lists of modules that blocks have in common and that cannot be loaded. */
 const broken = new WeakSet<readonly Import[]>();
+
+/** Whether the modules of a block have not been looked at with its preloaded objects; from now on they have. */
+function isNew({ imports, preloads }: Readonly<ScriptSettings>): boolean {
+  let known = checked.get(imports);
+  if (known === undefined) {
+    checked.set(imports, (known = new Set()));
+  }
+  return !known.has(preloads) && known.add(preloads) !== undefined;
+}
 
 /** Checks what only shows when all is read; `handlers` are the functions that directives name. False: the modules cannot be loaded. */
 export function linkScripts(
@@ -259,14 +268,13 @@ export function linkScripts(
   ctx: LinkContext<ClientTask>,
   handlers: readonly (readonly [directive: string, name: string | undefined])[],
 ): boolean {
-  if (ctx.checking && conf.imports.length > 0 && !checked.has(conf.imports)) {
-    checked.add(conf.imports);
+  if (ctx.checking && conf.imports.length > 0 && !broken.has(conf.imports) && isNew(conf)) {
     broken.add(conf.imports);
     const again = importedTwice(conf.imports);
     if (again !== undefined) {
       ctx.fail(`SyntaxError: "${again.name}" has already been declared`, importPlace(again));
     }
-    checkImports(conf.imports, [...conf.folders, conf.imports[0]!.confFolder], conf.preloads, (problem, at, related) =>
+    checkImports(conf.imports, [conf.imports[0]!.confFolder, ...conf.folders], conf.preloads, (problem, at, related) =>
       ctx.fail(problem, importPlace(at), related),
     );
     broken.delete(conf.imports);
