@@ -2,7 +2,7 @@ import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { httpGet } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
-import { startServer } from '../support/server.js';
+import { serverConf, startServer } from '../support/server.js';
 
 if (againstNginx) {
   t.bailout('njs is a module of its own');
@@ -135,4 +135,27 @@ t.test('state files that cannot be read', async (t) => {
     );
     t.equal(code, 1);
   }
+});
+
+t.test('what a reload may change of a dictionary', async (t) => {
+  const conf = (zone: string): string =>
+    serverConf(
+      'location /set { js_content d.set; } location /get { js_content d.get; }',
+      `js_import d.js; js_shared_dict_zone zone=d:${zone};`,
+    );
+  const s = await startServer(t, {
+    conf: conf('64k'),
+    files: {
+      'd.js': `export default { set(r) { r.return(200, String(ngx.shared.d.set('k', 'v'))); },
+        get(r) { r.return(200, typeof ngx.shared.d.get('k')); } };`,
+    },
+  });
+  await httpGet(s, '/set');
+  await s.reload();
+  t.equal((await httpGet(s, '/get')).text, 'string', 'the entries are kept');
+  await t.rejects(s.reload(conf('64k type=number')), /js_shared_dict_zone "d" had previously a different type/);
+  await t.rejects(s.reload(conf('64k timeout=5s')), /js_shared_dict_zone "d" uses timeout 5000 while previously it did not use timeout/);
+  t.equal((await httpGet(s, '/get')).text, 'string', 'a refused configuration changes nothing');
+  await s.reload(conf('128k type=number'));
+  t.equal((await httpGet(s, '/get')).text, 'undefined', 'another size is another dictionary');
 });

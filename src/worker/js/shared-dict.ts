@@ -325,9 +325,10 @@ export class SharedDict {
     }
     clearTimeout(this.#saving);
     this.#saving = undefined;
-    const entries = this.#do(() => this.#all.all(Date.now(), -1));
+    const write = (): void => replaceStateFile(state, Buffer.from(dictStateText(this.#all.all(Date.now(), -1))), { onDisk: 'after' });
     try {
-      replaceStateFile(state, Buffer.from(dictStateText(entries)), { onDisk: 'after' });
+      // In the transaction: else what another worker has written meanwhile, which is newer, could be replaced by this.
+      this.#do(write);
     } catch (error) {
       this.#report(`failed to save the state of shared dict zone "${this.name}": ${(error as Error).message}`);
     }
@@ -433,4 +434,11 @@ export const dictKind: ZoneKind<SharedDict, DictData> = {
   moreDdl: (data) => (data?.sync ? SYNC_DDL : ''),
   open: (sql, zone) => new SharedDict(sql, zone.name, zone.bytes, zone.data!),
   stats: (dict) => dict.stats(),
+  // nginx: ngx_js_dict_init_zone.
+  conflict(name, before, after) {
+    if (after.timeout > 0 && before.timeout === 0) {
+      return `js_shared_dict_zone "${name}" uses timeout ${after.timeout} while previously it did not use timeout`;
+    }
+    return after.type === before.type ? undefined : `js_shared_dict_zone "${name}" had previously a different type`;
+  },
 };
