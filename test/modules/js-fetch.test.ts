@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
@@ -164,7 +165,7 @@ t.test('requests and responses', async (t) => {
     t.match(await failure(url), /^TypeError: invalid url true$/, url);
   }
   t.equal(await failure('http://127.0.0.1:1/'), 'Error: connect failed true');
-  t.equal(await failure('http://localhost/'), 'Error: no resolver defined true');
+  t.equal(await failure('http://localhost/'), 'InternalError: no resolver defined true');
   t.equal(await failure('ftp://localhost/'), 'TypeError: unsupported URL schema (only http or https are supported) true');
 });
 
@@ -271,6 +272,34 @@ t.test('TLS, and a proxy', async (t) => {
   t.match(await text('/none', 2, 'http'), 'direct');
   await s.stop();
   t.match(s.read('error.log'), /js http SSL certificate verify error: \(\d+:/);
+});
+
+t.test('what a proxy may answer to CONNECT', async (t) => {
+  const answers: Readonly<Record<string, string>> = {
+    refused: 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 2\r\n\r\nno',
+    garbage: 'garbage\r\n\r\n',
+    head: 'HTTP/1.1 200 OK\r\nbad\x01: x\r\n\r\n',
+    half: 'HTTP/1.1 200 OK\r\n',
+    nothing: '',
+  };
+  const proxy = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) => socket.end(answers[/^CONNECT (\w+)/.exec(bytes.toString())?.[1] ?? ''] ?? ''));
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  t.teardown(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const s = await startServer(t, {
+    conf: serverConf(`location / { js_fetch_proxy http://127.0.0.1:${port}; js_content t.get; }`, 'js_import t.js;'),
+    files: { 't.js': script },
+  });
+  const told = async (host: string): Promise<string> => (await httpGet(s, `/${ask(`https://${host}/`)}`)).text;
+  t.match(await told('refused'), 'Error: proxy CONNECT failed with status 407');
+  t.match(await told('garbage'), 'Error: proxy CONNECT: invalid status line');
+  t.match(await told('head'), 'Error: proxy CONNECT: invalid headers');
+  t.match(await told('half'), 'Error: prematurely closed connection');
+  t.match(await told('nothing'), 'Error: prematurely closed connection');
+  t.match(await told(`${'a.'.repeat(127)}bc`), 'TypeError: Host name too long');
 });
 
 t.test('what is refused', async (t) => {

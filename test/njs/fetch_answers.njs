@@ -432,19 +432,15 @@
 > asked({})
 + set $proxy https://127.0.0.1:%%PEER%%; js_fetch_proxy $proxy;
 = throws InternalError: failed to evaluate proxy URL
-~ throws Error
 > asked({})
 + set $proxy nonsense; js_fetch_proxy $proxy;
 = throws InternalError: failed to evaluate proxy URL
-~ throws Error
 > asked({})
 + set $proxy http://:p@127.0.0.1:%%PEER%%; js_fetch_proxy $proxy;
 = throws InternalError: failed to evaluate proxy URL
-~ throws Error
 > asked({})
 + set $proxy http://u@127.0.0.1:%%PEER%%; js_fetch_proxy $proxy;
 = throws InternalError: failed to evaluate proxy URL
-~ throws Error
 > counted('/count', 2)
 + js_fetch_proxy http://127.0.0.1:%%PEER%%; js_fetch_keepalive 1;
 = ["GET http://127.0.0.1:N/count HTTP/1.1\r\nHost: 127.0.0.1:N\r\nUser-Agent: nginx-js\r\n\r\n","GET http://127.0.0.1:N/count HTTP/1.1\r\nHost: 127.0.0.1:N\r\nUser-Agent: nginx-js\r\n\r\n"]
@@ -555,7 +551,6 @@
 = throws Error: "unknown.invalid" could not be resolved (3: Host not found)
 > secure('http://known.test:%%PORT_1%%/?body=x')
 = throws InternalError: no resolver defined
-~ throws Error
 # In stream.
 stream access> s.warn(show(await raw('HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody'))); s.allow();
 = "passed" [warn] js: [200,"OK",true,["A: b"],"body"]

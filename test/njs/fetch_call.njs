@@ -28,7 +28,6 @@
 = ["Error","connect failed",true]
 > ngx.fetch('http://nowhere.invalid/').catch(function (e) { return [e.name, e.message]; })
 = ["InternalError","no resolver defined"]
-~ ["Error","no resolver defined"]
 > ngx.fetch(r.variables.origin + 'a b')
 = throws TypeError: unsupported URL schema (only http or https are supported)
 > ngx.fetch('http://127.0.0.1:1/', {method: 'TRACE'})

@@ -15,6 +15,7 @@ import { type FetchHeaderLine, headerLines } from './fetch-headers.js';
 import type { FetchDescription } from './fetch-message.js';
 import type { FetchConnection } from './fetch-pool.js';
 import type { FetchPlace, FetchProxy } from './fetch-settings.js';
+import { InternalError } from './script-errors.js';
 import { bytesOf } from './text.js';
 
 /** What one fetch sets of its own. */
@@ -37,6 +38,9 @@ export interface FetchOutcome {
   log(level: Level, message: string): void;
 }
 
+/** So long no host may be. nginx: NGX_JS_HOST_MAX_LEN. */
+const HOST_LIMIT = 256;
+
 /** Where a URL leads to. @throws TypeError for one that leads nowhere. */
 export function targetOf(url: string): { readonly tls: boolean; readonly parts: BackendUrl } {
   const tls = /^https:/i.test(url);
@@ -44,6 +48,9 @@ export function targetOf(url: string): { readonly tls: boolean; readonly parts: 
   const parts = parseBackendUrl(rest, { defaultPort: tls ? 443 : 80, uriPart: true });
   if (typeof parts === 'string' || parts.family === 'unix' || /[\x00-\x20\x7f]/.test(parts.uri) || !isHostOf(parts.host, url)) {
     throw new TypeError('invalid url');
+  }
+  if (parts.host.length >= HOST_LIMIT) {
+    throw new TypeError('Host name too long');
   }
   return { tls, parts };
 }
@@ -104,7 +111,7 @@ export class FetchExchange {
     }
     const { resolver, resolverTimeout } = this.#scope.lookup;
     if (resolver === undefined) {
-      this.#fail(new Error('no resolver defined'));
+      this.#fail(new InternalError('no resolver defined'));
       return;
     }
     let now = true;
@@ -224,8 +231,9 @@ export class FetchExchange {
     const response = new WholeResponse({ head: this.#options.bufferSize, body: 0, chunked: 0, headOnly: true });
     const onData = (bytes: Buffer): void => {
       this.#rearm();
-      if (response.take(bytes) !== undefined) {
-        this.#fail(new Error('proxy CONNECT: invalid status line'));
+      const fault = response.take(bytes);
+      if (fault !== undefined) {
+        this.#fail(new Error(CONNECT_TEXTS[fault] ?? 'prematurely closed connection'));
         return;
       }
       if (!response.complete) {
@@ -399,6 +407,12 @@ export class FetchExchange {
     return `${text}${length}\r\n`;
   }
 }
+
+/** What scripts are told of a proxy's answer that is none, in njs's words. */
+const CONNECT_TEXTS: { readonly [fault in ResponseFault]?: string } = {
+  'no head': 'proxy CONNECT: invalid status line',
+  'bad head': 'proxy CONNECT: invalid headers',
+};
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 

@@ -4,6 +4,7 @@ import { FetchExchange } from './fetch-exchange.js';
 import { FetchHeaders } from './fetch-headers.js';
 import { describeRequest, type FetchDescription, type FetchInit, FetchResponse } from './fetch-message.js';
 import { type FetchScope, readProxy } from './fetch-settings.js';
+import { InternalError } from './script-errors.js';
 import { currentTask, type TaskOwner } from './task.js';
 import { givenInteger } from './text.js';
 
@@ -64,7 +65,7 @@ function start(
   const proxy = readProxy(proxyUrl);
   if (typeof proxy === 'string') {
     owner.log(ERROR, proxy);
-    throw new Error('failed to evaluate proxy URL');
+    throw new InternalError('failed to evaluate proxy URL');
   }
   const verify = init.verify === undefined ? settings.fetchVerify : Boolean(init.verify);
   const options = {

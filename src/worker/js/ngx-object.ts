@@ -10,6 +10,7 @@ import type { LoaderGate } from './module-loader.js';
 import { scriptAcme } from './ngx-acme.js';
 import { scriptFetch } from './ngx-fetch.js';
 import { scriptCrypto } from './script-crypto.js';
+import { InternalError, MemoryError } from './script-errors.js';
 import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
@@ -98,15 +99,6 @@ export function scriptGlobals(host: ScriptHost, protocol: ScriptProtocol): Reado
     crypto: scriptCrypto(),
     ...scriptWeb(),
   };
-}
-
-/** njs's errors that the language does not have. Programs ask for them with `instanceof`. */
-class InternalError extends Error {
-  override readonly name: string = 'InternalError';
-}
-
-class MemoryError extends InternalError {
-  override readonly name = 'MemoryError';
 }
 
 /** What `njs.memoryStats` tells: bytes that the worker's JavaScript takes. */

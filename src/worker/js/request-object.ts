@@ -21,6 +21,7 @@ import { headersIn, headersOut } from './header-objects.js';
 import { rawVariablesOf, variablesOf } from './named-variables.js';
 import { setRedirect, setStatus } from './response-head.js';
 import { type RewriteOptions, rewriteUri } from './rewrite-uri.js';
+import { InternalError } from './script-errors.js';
 import { placeOf } from './script-place.js';
 import { isPromise } from './script-promise.js';
 import { ScriptSource } from './script-source.js';
@@ -633,7 +634,7 @@ export class RequestObject {
       return;
     }
     if (this.#dropBody() !== OK) {
-      throw new Error('failed to send header');
+      throw new InternalError('failed to send header');
     }
     if (r.out.status === 0) {
       setStatus(r, 200);
@@ -642,7 +643,7 @@ export class RequestObject {
     r.disableNotModified = true;
     const code = sendHeader(r);
     if (code === FAILED || code > OK) {
-      throw new Error('failed to send header');
+      throw new InternalError('failed to send header');
     }
     if (r.headerOnly) {
       return;
@@ -818,7 +819,7 @@ export class RequestObject {
       },
     });
     if (sr === undefined) {
-      throw new Error('subrequest creation failed');
+      throw new InternalError('subrequest creation failed');
     }
     markScriptSubrequest(sr);
     sr.method = method;
