@@ -56,7 +56,7 @@ stream { ${common} server { listen 127.0.0.1:%%PORT_1%%; js_periodic main.stream
   const changed = 'ww,TypeError: variable not found';
   for (const line of [
     `js: http ${kind}`,
-    'js: http jsv=start,setv=set,mapped=mapped-start,status=000,body_bytes_sent=0,bytes_sent=0,request_length=0,connection_requests=0,is_args=,uri=none,host=none,arg_a=none,sent_http_a=none,remote_addr=,upstream_addr=none,nope=none',
+    'js: http jsv=start,setv=set,mapped=mapped-start,status=000,body_bytes_sent=0,bytes_sent=0,request_length=0,connection_requests=0,is_args=,uri=/,host=,arg_a=none,sent_http_a=none,remote_addr=,upstream_addr=none,nope=none',
     `js: http true${changed}`,
     `js: stream ${kind}`,
     'js: stream jsv=start,setv=set,status=000,bytes_sent=0,bytes_received=0,protocol=TCP,remote_addr=,nope=none',

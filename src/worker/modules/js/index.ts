@@ -7,6 +7,7 @@ import type { LocationRuntime } from '../../http/request/http-runtime.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import { readBody } from '../../http/request/request-body.js';
+import { RequestHead } from '../../http/syntax/request-head.js';
 import { balancerScope, mainLookup } from '../../js/balancer-scope.js';
 import { HTTP_ANYWHERE, linkScripts, type ScriptSettings, scriptDirectives, scriptFields } from '../../js/directives.js';
 import { type ContentKind, findHandler, webHandler } from '../../js/handlers/content-handler.js';
@@ -379,6 +380,11 @@ export const jsModule = defineModule({
             http: server.http,
             server,
             location,
+            method: 'GET',
+            uri: '/',
+            uriUps: 0,
+            unparsedUri: '/',
+            head: new RequestHead(),
             out: { status: 0, contentLength: -1, contentTypeLine: '', contentType: '', list: [] },
           },
         },
