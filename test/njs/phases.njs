@@ -185,3 +185,24 @@ access> await null; var p = Promise.reject(new Error('x')); r.variables.v_phases
 access> await null; Promise.reject(new Error('x')); r.variables.v_phases_77;
 = 200 Content-Type: text/plain | Content-Length: 6 "passed" [error] js unhandled rejection: Error: x
 ~ 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: Error: x
+access> r.return(401); r.return(403);
+= 403 Content-Type: text/html "page 403 Forbidden"
+access> r.return(403); r.return(200, 'in');
+= 200 Content-Type: text/plain | Content-Length: 2 "in"
+access> r.return(302, '/x'); r.return(404);
+= 404 Content-Type: text/html | Location: http://localhost:N/x "page 404 Not Found"
+access> r.return(403); r.decline(); r.return(401);
+= 401 Content-Type: text/html "page 401 Authorization Required"
+http> r.return(404); r.return(500);
+= 500 Content-Type: text/html "page 500 Internal Server Error"
+http> r.return(404); r.return(200, 'x');
+= 200 Content-Type: text/plain | Content-Length: 1 "x"
+http> r.return(200, 'x'); r.return(404);
+= 200 Content-Type: text/plain | Content-Length: 1 "x"
+http> r.return(404); throw new Error('x');
+= 500 Content-Type: text/html "page 500 Internal Server Error" [error] js exception: Error: x
+http> r.return(404); r.internalRedirect('/where');
+= 200 Content-Type: text/plain | Content-Length: 16 "/where undefined"
+http> r.return(404); r.finish();
+= closed
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked ""

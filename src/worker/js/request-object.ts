@@ -602,9 +602,10 @@ export class RequestObject {
       // The response is over.
       this.#go(OK);
     }
-    if (r.headerSent || this.#code !== undefined) {
+    if (r.headerSent || (this.#code !== undefined && (this.#waiting || this.#complete))) {
       return;
     }
+    this.#takeBack();
     const broken = this.#dropBody();
     if (broken !== OK) {
       this.#go(broken);
@@ -626,6 +627,13 @@ export class RequestObject {
     setContentType(r);
     this.#complete = true;
     this.#answered(respondBuffer(r, code, bytes));
+  }
+
+  /** As in njs, the last of several statuses counts while the function runs and nothing was sent. */
+  #takeBack(): void {
+    if (!this.#waiting && !this.#complete) {
+      this.#code = undefined;
+    }
   }
 
   sendHeader(): void {
@@ -720,6 +728,7 @@ export class RequestObject {
       throw new TypeError('uri is empty');
     }
     this.#redirect = target;
+    this.#takeBack();
   }
 
   /** In `js_rewrite`: another URI. No own property, as njs has no such function. */
