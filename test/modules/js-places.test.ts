@@ -71,6 +71,24 @@ t.test('captures', async (t) => {
   t.equal((await httpGet(s, '/redirect/q')).text, '["/redirect/q","q",null,null,null]');
 });
 
+t.test('the length of the body that a subrequest is given', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`js_import t.js;
+      server { listen 127.0.0.1:%%PORT_0%%;
+        location /with { js_content t.with; } location /without { js_content t.without; }
+        location /length { js_content t.length; } }`),
+    files: {
+      't.js': `
+        async function asked(r, options) { r.return(200, (await r.subrequest('/length', options)).responseText); }
+        export default {
+          with(r) { return asked(r, { method: 'PUT', body: 'four' }); }, without(r) { return asked(r, {}); },
+          length(r) { r.return(200, [r.variables.content_length, r.requestText, r.headersIn['Content-Length']].map(String).join()); } };`,
+    },
+  });
+  t.equal((await httpGet(s, '/with')).text, '4,four,undefined');
+  t.equal((await httpGet(s, '/without')).text, 'undefined,undefined,undefined');
+});
+
 t.test('functions that are in no module', async (t) => {
   const s = await startServer(t, {
     conf: httpConf(`js_import a.js;

@@ -34,6 +34,10 @@ function contentLength(r: Request): string | undefined {
   if (sent !== undefined) {
     return sent;
   }
+  if (r !== r.main && r.contentLength >= 0) {
+    // A script has given it a body.
+    return String(r.contentLength);
+  }
   const body = r.main.body;
   if (body !== null && r.main.requestBodyNoBuffering && !body.complete) {
     // It is passed on as it comes, and nobody knows its length before its end.
