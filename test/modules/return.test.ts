@@ -96,3 +96,12 @@ t.test("a backend's Content-Type stays when X-Accel-Redirect leads to a return",
     t.equal((await httpGet(s, path)).header('Content-Type'), type, path);
   }
 });
+
+t.test('the text of a return is made before the type is', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('location / { return 200 "[$sent_http_content_type|$status|$sent_http_content_length]"; }'),
+  });
+  const response = await httpGet(s, '/');
+  t.equal(response.text, '[|200|]');
+  t.equal(response.header('Content-Type'), 'text/plain');
+});

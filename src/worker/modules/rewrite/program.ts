@@ -181,8 +181,10 @@ function answer(r: Request, status: number, value: ComplexValue<Request> | undef
     r.out.location = locationText(value?.eval(r) ?? '');
     return asStatus(status);
   }
+  // Variables in the text see no type yet, as in nginx.
+  const bytes = body ?? Buffer.from(value?.eval(r) ?? '', 'latin1');
   setContentType(r);
-  return respondBuffer(r, status, body ?? Buffer.from(value?.eval(r) ?? '', 'latin1'));
+  return respondBuffer(r, status, bytes);
 }
 
 // nginx: ngx_http_script_regex_start_code, ngx_http_script_regex_end_code.
