@@ -257,6 +257,7 @@ t.test('TLS, and a proxy', async (t) => {
       server { listen 127.0.0.1:%%PORT_0%%;
         location /get { js_content t.get; }
         location /untrusted { js_fetch_trusted_certificate ${rsa.cert}; js_fetch_verify_depth 0; js_content t.get; }
+        location /ciphers { js_fetch_protocols TLSv1.2; js_fetch_ciphers NULL-SHA256; js_content t.get; }
         location /proxy { js_fetch_proxy http://user:p%40ss@127.0.0.1:${proxy.port}; js_content t.get; }
         location /none { set $none ""; js_fetch_proxy $none; js_content t.get; } }
       server { listen 127.0.0.1:%%PORT_1%% ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key}; return 200 "secret $ssl_protocol"; }
@@ -268,10 +269,12 @@ t.test('TLS, and a proxy', async (t) => {
   t.match(await text('/get', 1), 'secret TLSv1.3');
   t.equal(await text('/untrusted', 1), 'Error: connect failed true');
   t.match(await text('/untrusted', 1, 'https', { verify: false }), 'secret TLSv1.3');
+  t.equal(await text('/ciphers', 1), 'Error: connect failed true');
   t.match(await text('/proxy', 2, 'http'), `http://127.0.0.1:${s.port(2)}/x Basic ${Buffer.from('user:p@ss').toString('base64')}`);
   t.match(await text('/none', 2, 'http'), 'direct');
   await s.stop();
   t.match(s.read('error.log'), /js http SSL certificate verify error: \(\d+:/);
+  t.match(s.read('error.log'), /js fetch SSL_do_handshake\(\) failed \(SSL: error:0A0000B5:SSL routines::no ciphers available/);
 });
 
 t.test('what a proxy may answer to CONNECT', async (t) => {

@@ -6,6 +6,7 @@ import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { type BackendUrl, parseBackendUrl } from '../address/backend-url.js';
 import { CONNECTION_FIELDS } from '../http/fields/connection-fields.js';
+import { opensslText } from '../net/openssl/error-text.js';
 import { cipherOf } from '../net/tls-binding.js';
 import { resolveErrorText } from '../resolver/resolver.js';
 import { verifyFailure } from '../tls/verify.js';
@@ -269,7 +270,8 @@ export class FetchExchange {
     this.#socket = tls;
     socket.removeAllListeners('error').on('error', () => undefined);
     tls.on('error', (error) => {
-      this.#outcome.log(ERROR, `${this.#scope.who} fetch SSL_do_handshake() failed (${error.message})`);
+      const text = opensslText(error.message) ?? error.message.trim();
+      this.#outcome.log(ERROR, `${this.#scope.who} fetch SSL_do_handshake() failed (SSL: ${text})`);
       this.#next();
     });
     tls.on('end', () => this.#next());
