@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** better-sqlite3 could be compiled with this; its binary comes with it. */
 const INSTALL_ONLY = ['node-addon-api'];
+/** Left out of packages, 18 MB for what few configurations ask for; npm installs it along with the server. */
+const NOT_BROUGHT = ['sharp'];
 /** Packages of which all that is used is in a file of dist/ (scripts/build.mjs). */
 const BUNDLED = new Map([['hash-wasm', 'dist/hash-thread.js']]);
 
@@ -28,7 +30,7 @@ export function runtimePackages() {
   const visit = (folder) => {
     const { dependencies, optionalDependencies: optional = {} } = read(folder);
     for (const name of Object.keys({ ...dependencies, ...optional })) {
-      if (INSTALL_ONLY.includes(name)) continue;
+      if (INSTALL_ONLY.includes(name) || NOT_BROUGHT.includes(name)) continue;
       const found = resolve(name, folder, name in optional);
       if (found === undefined || folders.has(found)) continue;
       folders.add(found);

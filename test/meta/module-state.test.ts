@@ -88,6 +88,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/js/put-off.ts': [3, 'process'],
   'worker/js/task.ts': [1, 'process'],
   'worker/modules/dashboard/page.ts': [1, 'loads'],
+  'worker/modules/image-filter/sharp-package.ts': [1, 'loads'],
   'worker/modules/mp4/scratch.ts': [2, 'memory'],
   'worker/modules/userid/uid.ts': [2, 'numbers'],
   'tools/rehearsal/rehearsal.ts': [1, 'process'],

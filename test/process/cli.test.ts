@@ -80,8 +80,8 @@ t.test('-t says whether a configuration is good', async (t) => {
   t.equal(rest.at(-2), `${product}: configuration file ${bad.file} test failed`);
   if (!againstNginx) {
     t.match(
-      (await testConfig(t, 'image_filter test;\nevents {}\n')).stderr,
-      '    hint: `image_filter` is of ngx_http_image_filter_module, which sluice does not have\n',
+      (await testConfig(t, 'perl_require x;\nevents {}\n')).stderr,
+      '    hint: `perl_require` is of ngx_http_perl_module, which sluice does not have\n',
     );
     t.match((await testConfig(t, 'events {}\nhtp {}\n')).stderr, '    hint: did you mean `http`?\n');
     t.match((await testConfig(t, 'events {}\n\u00a0\u00a0http {}\n')).stderr, '    hint: write `http`: there are characters beside it');

@@ -20,7 +20,7 @@ http {
     server {
         listen %%PORT_0%%;
         more_set_headers "X: y";
-        image_filter resize 100 100;
+        perl handler;
         tcp_nopush on;
         proxy_pas http://b;
         location / { proxy_pass http://b; tcp_nopush off; lua_block { anything { goes; } } }
@@ -37,7 +37,7 @@ t.test('what works, what differs, what is not there', async (t) => {
   t.match(stdout, /^same +\d+\ndiffers +4\nno effect +4\nmissing +1\nunknown +3\n/m);
   t.match(stdout, '\n  more_set_headers: of the third-party module headers-more, which sluice does not have; `add_header');
   t.match(stdout, `\n  proxy_pas: of no module of nginx; perhaps \`proxy_pass\` is meant\n      ${file}:15\n`);
-  t.match(stdout, `\n  image_filter: of ngx_http_image_filter_module, which is not there\n      ${file}:13\n`);
+  t.match(stdout, `\n  perl: of ngx_http_perl_module, which is not there\n      ${file}:13\n`);
   t.match(stdout, `\n      ${file}:14, ${file}:16\n`, 'each place');
   t.match(stdout, /\n {2}log_format: `\$request_id` has 16 characters/);
   t.match(stdout, /\n {2}use: .*epoll/);
@@ -49,7 +49,7 @@ t.test('what works, what differs, what is not there', async (t) => {
   t.match(json, { file, accepted: false, files: [file, `${prefix.dir}/mime.types`, `${prefix.dir}/conf.d/a.conf`] });
   t.same(
     json.lines.filter(({ verdict }: { verdict: string }) => verdict === 'missing').map(({ directive }: { directive: string }) => directive),
-    ['image_filter'],
+    ['perl'],
   );
 });
 

@@ -12,7 +12,7 @@ const end = 'pid %%DIR%%/x.pid; events {} http { access_log off;';
 t.test('modules that are built in, or that nothing uses, are accepted with a warning', async (t) => {
   const debian = [
     'geoip2',
-    'image_filter',
+    'perl',
     'xslt_filter',
     'echo',
     'headers_more_filter',
@@ -27,7 +27,7 @@ t.test('modules that are built in, or that nothing uses, are accepted with a war
   t.match(stderr, `[warn] "load_module" of "ngx_http_brotli_filter_module" is ignored: it is built in in ${file}:6\n`);
   t.match(stderr, `[warn] "load_module" of "ngx_http_cache_purge_module" is ignored: it is built in in ${file}:7\n`);
   t.match(stderr, `[warn] "load_module" of "ngx_http_geoip_module" is ignored: it is built in in ${file}:9\n`);
-  for (const name of ['http_geoip2', 'http_image_filter', 'http_echo', 'http_strange', 'mail']) {
+  for (const name of ['http_geoip2', 'http_perl', 'http_echo', 'http_strange', 'mail']) {
     t.match(stderr, `[warn] "load_module" of "ngx_${name}_module" is ignored: nothing in the configuration uses it in ${file}:`);
   }
 });
@@ -43,8 +43,8 @@ t.test('one that the configuration needs is refused, and both places are shown',
   );
   t.match(stderr, `    note: \`echo\` is one of its directives, in ${file}:3\n`);
   t.match(stderr, `[emerg] unknown directive "echo" in ${file}:3\n`);
-  const own = await testConfig(t, `load_module modules/ngx_http_image_filter_module.so;\n${end}\nserver { image_filter test; } }`);
-  t.match(own.stderr, '"load_module" of "ngx_http_image_filter_module" is not possible');
+  const own = await testConfig(t, `load_module modules/ngx_http_perl_module.so;\n${end}\nserver { perl handler; } }`);
+  t.match(own.stderr, '"load_module" of "ngx_http_perl_module" is not possible');
   const strange = await testConfig(t, `load_module modules/ngx_http_strange_module.so;\n${end} strange on; }`, LIBRARY);
   t.match(strange.stderr, '`strange` may be one of its directives, in ');
   const claimed = await testConfig(t, `load_module modules/ngx_http_strange_module.so;\n${end} echo on; }`, LIBRARY);

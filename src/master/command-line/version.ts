@@ -17,6 +17,7 @@ const WITH = [
   'v2',
   'realip',
   'addition',
+  'image_filter',
   'geoip',
   'sub',
   'dav',

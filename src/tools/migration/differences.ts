@@ -75,6 +75,12 @@ export const differenceTables: readonly DifferenceTable[] = [
         note: 'nothing is loaded: a module that is built in, or that the configuration does not use, is accepted with a warning; others are refused',
       },
       {
+        directives: ['image_filter'],
+        shown: '`image_filter resize`, `crop`, `rotate`',
+        note: 'images are made with libvips, by the optional package sharp, in place of libgd: sizes, formats and headers are the same, pixels and lengths are not; 415 for more than 67,108,864 (2^26) pixels and for images that break off. Refused where sharp cannot be loaded',
+        when: includes('resize', 'crop', 'rotate'),
+      },
+      {
         directives: ['ssl_engine'],
         note: 'refused: sluice loads no engines',
       },

@@ -273,7 +273,7 @@ export class RequestObject {
       return DONE;
     }
     const target = this.#redirect;
-    if (target !== undefined && this.#r.headerSent) {
+    if (target !== undefined && this.#r.headGiven) {
       this.#r.log(WARN, 'ignored internalRedirect() because headers were already sent');
     } else if (target !== undefined) {
       if (target.startsWith('@')) {
@@ -291,7 +291,7 @@ export class RequestObject {
     if (this.#declined) {
       return 404;
     }
-    if (this.#r.headerSent) {
+    if (this.#r.headGiven) {
       this.#source?.end(this.#r);
       return this.#r.postAction ? OK : DONE;
     }
@@ -602,7 +602,7 @@ export class RequestObject {
       // The response is over.
       this.#go(OK);
     }
-    if (r.headerSent || (this.#code !== undefined && (this.#waiting || this.#complete))) {
+    if (r.headGiven || (this.#code !== undefined && (this.#waiting || this.#complete))) {
       return;
     }
     this.#takeBack();
@@ -638,7 +638,7 @@ export class RequestObject {
 
   sendHeader(): void {
     const r = this.#r;
-    if (r.headerSent) {
+    if (r.headGiven) {
       return;
     }
     if (this.#dropBody() !== OK) {
@@ -664,7 +664,7 @@ export class RequestObject {
     if (this.#output !== undefined) {
       throw new TypeError('cannot send while in body filter');
     }
-    if (!this.#r.headerSent) {
+    if (!this.#r.headGiven) {
       throw new TypeError('cannot send while in handler');
     }
     this.#deadline?.set(performance.now(), this.#timeout);
@@ -700,7 +700,7 @@ export class RequestObject {
     if (this.stage !== 'content' && this.stage !== 'access' && this.stage !== 'rewrite') {
       return;
     }
-    if (!r.headerSent) {
+    if (!r.headGiven) {
       this.sendHeader();
     }
     this.#complete = true;

@@ -112,7 +112,7 @@ export function replaceHeader(r: Request, given: string, value: unknown): void {
   const { out } = r;
   const name = headerName(given);
   const lower = name.toLowerCase();
-  if (r.headerSent) {
+  if (r.headGiven) {
     r.log(WARN, `ignored setting of response header "${name}" because headers were already sent`);
     return;
   }

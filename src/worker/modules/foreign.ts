@@ -168,6 +168,7 @@ const builtIn = new Set([
   'ngx_http_brotli_static_module',
   'ngx_http_cache_purge_module',
   'ngx_http_geoip_module',
+  'ngx_http_image_filter_module',
   'ngx_http_js_module',
   'ngx_http_zstd_filter_module',
   'ngx_http_zstd_static_module',
@@ -179,7 +180,6 @@ const MAIL = 'mail';
 
 /** nginx's own modules that can be files, with the modules of the table {@link missing} that they hold. */
 const ownObjects: Readonly<Record<string, RegExp>> = {
-  ngx_http_image_filter_module: /^ngx_http_image_filter_module$/,
   ngx_http_xslt_filter_module: /^ngx_http_xslt_filter_module$/,
   ngx_http_perl_module: /^ngx_http_perl_module$/,
   ngx_stream_module: /^ngx_stream$/,

@@ -42,6 +42,7 @@ import { healthEndpointModule } from './health-endpoint/index.js';
 import { http2Module, http2Scope } from './http2/index.js';
 import { http3Module } from './http3/index.js';
 import { makeHttpsModule } from './https/index.js';
+import { imageFilterModule } from './image-filter/index.js';
 import { indexFileModule } from './index-file/index.js';
 import { ipHashModule } from './ip-hash/index.js';
 import { jsAccessModule, jsModule, jsRewriteModule } from './js/index.js';
@@ -222,6 +223,7 @@ export const modules: readonly AnyModule[] = [
   gunzipModule,
   additionModule,
   subModule,
+  imageFilterModule,
   charsetModule,
   ssiModule,
   postponeModule,

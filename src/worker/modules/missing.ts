@@ -11,8 +11,6 @@ export const missing: Readonly<Record<string, readonly string[]>> = {
   // biome-ignore format: one line a module
   ngx_http_degradation_module: ['degradation', 'degrade'],
   // biome-ignore format: one line a module
-  ngx_http_image_filter_module: ['image_filter', 'image_filter_buffer', 'image_filter_interlace', 'image_filter_jpeg_quality', 'image_filter_sharpen', 'image_filter_transparency', 'image_filter_webp_quality'],
-  // biome-ignore format: one line a module
   ngx_http_perl_module: ['perl', 'perl_modules', 'perl_require', 'perl_set'],
   // biome-ignore format: one line a module
   ngx_http_xslt_filter_module: ['xml_entities', 'xml_external_entities', 'xslt_last_modified', 'xslt_param', 'xslt_string_param', 'xslt_stylesheet', 'xslt_types'],

@@ -50,7 +50,10 @@ export interface Postponed {
   awaited(): Request | undefined;
 }
 
-/** Changes the response head before it is sent. Returns OK, or a status or FAILED that ends the request. */
+/**
+ * Changes the response head before it is sent. Returns OK, or a status or FAILED that ends the request, or what holdHead returns: then
+ * the filters behind it have their turn once its stage knows the body.
+ */
 export type HeaderFilter = (r: Request) => Result;
 
 /** Puts a stage before `next` when the response at hand needs it; otherwise returns `next` itself. */

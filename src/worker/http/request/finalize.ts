@@ -1,6 +1,7 @@
 import { ALERT } from '../../../shared/log/level.js';
 import { RingError } from '../../../shared/net/uring/memory.js';
 import { lineOf } from '../../../shared/text/error-text.js';
+import { EMPTY } from '../../bytes/empty.js';
 import { DECLINED, DONE, FAILED, type Result } from '../../task/codes.js';
 import { ups } from '../syntax/ups.js';
 import { clientSlot } from './client-settings.js';
@@ -12,6 +13,7 @@ import { noteReason } from './error-reason.js';
 import { internalRedirect, namedLocation } from './internal-redirect.js';
 import { postActionSlot } from './post-action.js';
 import type { Request } from './request.js';
+import { bufferSource, sendBody } from './respond.js';
 import { runContentPhases } from './run-phases.js';
 import { specialResponse } from './special-response.js';
 import type { UpstreamWork } from './upstream-work.js';
@@ -69,8 +71,15 @@ export function finalize(r: Request, code: Result): void {
         terminate(r, code);
         return;
       }
+      if (r.headHolder !== null) {
+        dropHeld(r);
+      }
       code = specialResponse(r, code);
       continue;
+    }
+    if (r.headHolder !== null) {
+      endHeld(r);
+      return;
     }
     if (r !== r.main) {
       finishSubrequest(r);
@@ -90,6 +99,24 @@ export function finalize(r: Request, code: Result): void {
     endRequest(r);
     r.clientExchange.finish(r);
     return;
+  }
+}
+
+/** Gives up a response whose head did not leave, for another one in its place. */
+function dropHeld(r: Request): void {
+  const { source } = r;
+  r.headHolder = null;
+  r.first = null;
+  r.source = null;
+  source?.abort(r);
+}
+
+/** A response is over whose head is held back: it never had a body, which its filter has to be told, or it has lost the rest of it. */
+function endHeld(r: Request): void {
+  if (r.first === null) {
+    sendBody(r, bufferSource(EMPTY));
+  } else {
+    terminate(r, FAILED);
   }
 }
 

@@ -7,7 +7,7 @@ import { enter, leave } from '../../task/at-work.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { FAILED, type Result } from '../../task/codes.js';
 import type { RequestHead } from '../syntax/request-head.js';
-import type { BodyStage, Postponed, Source } from './body-stage.js';
+import type { BodyFilter, BodyStage, Postponed, Source } from './body-stage.js';
 import type { Child, Children } from './child.js';
 import type { ClientConnection, ClientExchange, ClientWatcher } from './client-exchange.js';
 import { HeadersOut } from './headers-out.js';
@@ -116,6 +116,10 @@ export class Request implements ClientTask {
   readonly out = new HeadersOut();
   headerSent = false;
   headerOnly = false;
+  /** The filter whose stage sends the head once it knows the body; null where nothing holds the head back. */
+  headHolder: BodyFilter | null = null;
+  /** How many header filters a head that is held back has been through. */
+  headFilters = 0;
   /** The body goes out in chunks. */
   chunkedOut = false;
 
@@ -222,6 +226,11 @@ export class Request implements ClientTask {
 
   get status(): number {
     return this.out.status;
+  }
+
+  /** The head has left, or only waits for what a filter finds in the body. */
+  get headGiven(): boolean {
+    return this.headerSent || this.headHolder !== null;
   }
 
   /** The request is a subrequest that nobody waits for. */

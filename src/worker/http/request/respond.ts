@@ -1,7 +1,7 @@
 import { ALERT } from '../../../shared/log/level.js';
-import { DONE, FAILED, OK, type Result } from '../../task/codes.js';
+import { AGAIN, DONE, FAILED, OK, type Result } from '../../task/codes.js';
 import { METHOD } from '../syntax/method.js';
-import type { BodyStage, Chunk, SeekableSource, Source } from './body-stage.js';
+import type { BodyFilter, BodyStage, Chunk, SeekableSource, Source } from './body-stage.js';
 import { chainEnd } from './chain-end.js';
 import { logUri } from './debug-lines.js';
 import type { Request } from './request.js';
@@ -15,7 +15,7 @@ export function sendHeader(r: Request): Result {
   if (r.postAction) {
     return OK;
   }
-  if (r.headerSent) {
+  if (r.headGiven) {
     r.log(ALERT, 'header already sent');
     return FAILED;
   }
@@ -32,10 +32,47 @@ export function sendHeader(r: Request): Result {
   if (r.trace !== null && r === r.main) {
     traceFirstHeaders(r);
   }
+  return filterHead(r, 0);
+}
+
+/**
+ * Has the head wait for what `filter`, the body filter of the same module, finds in the body: its stage calls {@link sendHeldHead}, or
+ * {@link forgetHeldHead}. A header filter returns the result, which is AGAIN.
+ */
+export function holdHead(r: Request, filter: BodyFilter): typeof AGAIN {
+  r.headHolder = filter;
+  return AGAIN;
+}
+
+/** Sends a head that was held back, past the filters that it has not been through. Returns what {@link sendHeader} does. */
+export function sendHeldHead(r: Request): Result {
+  r.headHolder = null;
+  return filterHead(r, r.headFilters);
+}
+
+/**
+ * Forgets a response whose head is held back, and whose body has ended or was given up: the request is finalized with a status next. nginx:
+ * ngx_http_filter_finalize_request.
+ */
+export function forgetHeldHead(r: Request): void {
+  r.headHolder = null;
+  r.first = null;
+  r.bodyIdentity = undefined;
+  r.out.clear();
+  r.ctx = null;
+}
+
+/** Runs the header filters from one on, and makes the head ready to leave. */
+function filterHead(r: Request, from: number): Result {
+  const out = r.out;
   const filters = r.location.headerFilters;
-  for (let i = 0; i < filters.length; i++) {
+  for (let i = from; i < filters.length; i++) {
     const code = filters[i]!(r);
     if (code !== OK) {
+      if (code === AGAIN) {
+        r.headFilters = i + 1;
+        return OK;
+      }
       return code;
     }
     // A filter may have answered in another way, as not-modified does through a special response.
@@ -78,14 +115,41 @@ export function sendBody(r: Request, source: Source): void {
   r.more();
 }
 
-/** Makes the body chain of a response whose head was sent. */
-function buildChain(r: Request): BodyStage {
-  let stage = chainEnd(r);
+/** Makes the body chain of a response from one filter on: as far as its head has come. */
+function buildChain(r: Request, from = 0): BodyStage {
   const filters = r.location.bodyFilters;
-  for (let i = filters.length - 1; i >= 0; i--) {
+  const { headHolder } = r;
+  let end = filters.length;
+  let stage: BodyStage;
+  if (headHolder === null) {
+    stage = chainEnd(r);
+  } else {
+    end = filters.indexOf(headHolder) + 1;
+    stage = new RestOfChain(end);
+  }
+  for (let i = end - 1; i >= from; i--) {
     stage = filters[i]!(r, stage);
   }
   return stage;
+}
+
+/** Stands for the stages behind one that holds the head back: which of them there are depends on the head that it sends. */
+class RestOfChain implements BodyStage {
+  readonly #from: number;
+  #first: BodyStage | null = null;
+
+  constructor(from: number) {
+    this.#from = from;
+  }
+
+  send(r: Request, chunk: Chunk | null, last: boolean): void {
+    this.#first ??= buildChain(r, this.#from);
+    this.#first.send(r, chunk, last);
+  }
+
+  abort(r: Request): void {
+    this.#first?.abort?.(r);
+  }
 }
 
 /** Sends head and body: what most content handlers end with. Returns the code to return from the handler. */

@@ -51,7 +51,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
 
   /** The head is on its way, or the request has its status: perhaps not from here, because its body failed. */
   get answered(): boolean {
-    return this.#answered || this.#elsewhere || this.r.headerSent;
+    return this.#answered || this.#elsewhere || this.r.headGiven;
   }
 
   /** An error page has the request. */
@@ -87,7 +87,7 @@ export abstract class HandlerRun implements TaskOwner, Expiring, ClientWatcher {
     this.#plan.stats.failed();
     if (!this.answered) {
       this.go(status);
-    } else if (this.#answered && !this.#elsewhere && this.r.headerSent && !this.r.finished && !this.done) {
+    } else if (this.#answered && !this.#elsewhere && this.r.headGiven && !this.r.finished && !this.done) {
       this.inside(() => this.r.terminate(FAILED));
     }
   }

@@ -102,7 +102,7 @@ function showStub(sr: Request, code: Result, slot: Slot, block: SsiBlock): Resul
     return code;
   }
   const stub = Buffer.concat(block.pieces);
-  if (sr.headerSent) {
+  if (sr.headGiven) {
     slot.put(stub);
     return OK;
   }
