@@ -10,7 +10,7 @@ const paletteLength = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 <
 
 /**
  * The first frame of a GIF as a GIF of its own, as large as that frame, which is what libgd takes of one; with `opaque` no colour of it is
- * transparent. Undefined where there is none.
+ * transparent. Undefined where there is none, or where it reaches out of the picture, which libgd does not take.
  */
 export function firstFrame(b: Buffer, opaque: boolean): Buffer | undefined {
   if (b.length < HEAD) {
@@ -30,6 +30,9 @@ export function firstFrame(b: Buffer, opaque: boolean): Buffer | undefined {
     return undefined;
   }
   const descriptor = Buffer.from(b.subarray(at, at + DESCRIPTOR_LENGTH));
+  if (reachesOut(head, descriptor, 0) || reachesOut(head, descriptor, 2)) {
+    return undefined;
+  }
   const data = at + DESCRIPTOR_LENGTH;
   const end = blocksEnd(b, data + paletteLength(descriptor[9]!) + 1);
   // The whole picture begins where the frame does.
@@ -40,6 +43,10 @@ export function firstFrame(b: Buffer, opaque: boolean): Buffer | undefined {
   }
   return Buffer.concat([head, ...(control === undefined ? [] : [control]), descriptor, b.subarray(data, end), TRAILER]);
 }
+
+/** Whether a frame is beyond the picture, from left to right, or from top to bottom, whose numbers stand two bytes behind. */
+const reachesOut = (head: Buffer, descriptor: Buffer, at: 0 | 2): boolean =>
+  descriptor.readUInt16LE(1 + at) + descriptor.readUInt16LE(5 + at) > head.readUInt16LE(6 + at);
 
 /** Where the blocks from `at` on end: behind an empty one, or with the bytes. */
 function blocksEnd(b: Buffer, at: number): number {

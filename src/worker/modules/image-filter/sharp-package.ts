@@ -1,8 +1,9 @@
 // The only file that uses sharp, which decodes and encodes images with libvips, in threads.
 import { createRequire } from 'node:module';
-import type { Sharp, SharpConstructor, SharpOptions } from 'sharp';
+import type { Metadata, Sharp, SharpConstructor, SharpOptions } from 'sharp';
 import { firstFrame } from './first-frame.js';
 import { type Plan, planFor, staysAsItIs, type Wanted } from './geometry.js';
+import { freeMemory } from './image-bytes.js';
 import { beginsAs, type ImageType } from './image-type.js';
 import { MOST_PIXELS } from './image-works.js';
 import { fewColours, hasPalette, withoutTransparentColour } from './png-chunks.js';
@@ -26,7 +27,7 @@ export type Treated = (outcome: Buffer | string | null) => void;
 /** Loaders for the formats that nginx has; sharp has others, of which no image may make use. */
 const LOADERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadNsgif', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'];
 const OPTIONS: SharpOptions = { failOn: 'error', limitInputPixels: MOST_PIXELS, sequentialRead: true };
-/** How hard a palette is looked for, of 10: what is above takes long for what nobody sees. */
+/** How hard a palette is looked for, of 10: with less, a picture with noise keeps few of its colours. */
 const EFFORT = 4;
 /** Above it WebP loses nothing. libgd: gdWebpLossless. */
 const LOSSY = 100;
@@ -78,39 +79,47 @@ export function treat(sharp: SharpConstructor, type: ImageType, image: Buffer, t
     done(`this is no ${type} that can be decoded`);
     return;
   }
-  const failed = (error: unknown): void => done(firstLine(error instanceof Error ? error.message : String(error)));
-  sharp(input, OPTIONS).metadata((error, { format, width, height } = {} as never) => {
-    if (error !== null && error !== undefined) {
-      failed(error);
-      return;
+  const end: Treated = (outcome) => {
+    if (input !== image) {
+      freeMemory(input);
     }
-    if (format !== type) {
-      done(`this is no ${type}`);
-      return;
-    }
-    const { wanted, always } = treatment;
-    if (!always && staysAsItIs(width, height, wanted)) {
-      done(null);
-      return;
-    }
-    if (treatment.quality <= 0 && (type === 'jpeg' || type === 'webp')) {
-      done('the quality is no number above zero');
+    done(outcome);
+  };
+  sharp(input, OPTIONS).metadata((error, metadata) => {
+    if (error) {
+      end(reasonOf(error));
       return;
     }
     try {
-      const work = steps(sharp(input, OPTIONS), planFor(width, height, wanted));
-      const flat = type === 'gif' || (type === 'png' && fewColours(input));
-      encode(flat ? work : sharpened(work, treatment.sharpen), type, treatment, input).toBuffer((problem, bytes) => {
-        if (problem) {
-          failed(problem);
-        } else {
-          done(bytes);
-        }
-      });
+      const work = begin(sharp, type, input, metadata, treatment);
+      if (typeof work === 'string' || work === null) {
+        end(work);
+      } else {
+        work.toBuffer((problem, bytes) => end(problem ? reasonOf(problem) : bytes));
+      }
     } catch (problem) {
-      failed(problem);
+      end(reasonOf(problem));
     }
   });
+}
+
+const reasonOf = (error: unknown): string => firstLine(error instanceof Error ? error.message : String(error));
+
+/** What makes the new image, null where the old one stays, or why there is none. */
+function begin(sharp: SharpConstructor, type: ImageType, input: Buffer, { format, width, height }: Metadata, treatment: Treatment) {
+  const { wanted, always, quality } = treatment;
+  if (format !== type) {
+    return `this is no ${type}`;
+  }
+  if (!always && staysAsItIs(width, height, wanted)) {
+    return null;
+  }
+  if (quality <= 0 && (type === 'jpeg' || type === 'webp')) {
+    return 'the quality is no number above zero';
+  }
+  const work = steps(sharp(input, OPTIONS), planFor(width, height, wanted));
+  const flat = type === 'gif' || (type === 'png' && fewColours(input));
+  return encode(flat ? work : sharpened(work, treatment.sharpen), type, treatment, input);
 }
 
 /** What the decoder gets of an image; undefined where nothing of it can be decoded. */

@@ -1,6 +1,4 @@
 import { ERROR } from '../../../shared/log/level.js';
-import { EMPTY } from '../../bytes/empty.js';
-import { GrowingBytes } from '../../bytes/growing-bytes.js';
 import type { BodyStage, Chunk, Source } from '../../http/request/body-stage.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
@@ -9,6 +7,7 @@ import { enter, leave } from '../../task/at-work.js';
 import { asStatus, FAILED, OK } from '../../task/codes.js';
 import { upstreamOf } from '../../upstream/exchange/upstream-request.js';
 import { staysAsItIs, type Wanted } from './geometry.js';
+import { ImageBytes } from './image-bytes.js';
 import { type ImageSize, imageSize } from './image-size.js';
 import { ENOUGH, type ImageType, imageType } from './image-type.js';
 import { type ImageJob, imageWorks } from './image-works.js';
@@ -32,7 +31,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
   readonly #most: number;
   #state = START;
   /** The bytes that have come. */
-  #bytes: GrowingBytes | null = null;
+  readonly #bytes: ImageBytes;
   #type: ImageType = 'jpeg';
   #treatment: Treatment | null = null;
   #begun = false;
@@ -45,6 +44,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
     this.#conf = conf;
     this.#most = most;
     this.#next = next;
+    this.#bytes = new ImageBytes(conf.filter.mode === 'test' ? -1 : r.out.contentLength);
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
@@ -53,14 +53,10 @@ export class ImageStage implements BodyStage, Source, ImageJob {
       return;
     }
     if (this.#state <= READ && chunk !== null) {
-      if (this.#bytes === null) {
-        this.#bytes = new GrowingBytes(chunk);
-      } else {
-        this.#bytes.add(chunk);
-      }
+      this.#bytes.add(chunk);
     }
-    if (this.#state === START && (last || this.#all.length >= ENOUGH)) {
-      const type = imageType(this.#all);
+    if (this.#state === START && (last || this.#bytes.length >= ENOUGH)) {
+      const type = imageType(this.#bytes.all);
       if (type === undefined) {
         this.#state = DROP;
       } else if (this.#conf.filter.mode === 'test') {
@@ -71,7 +67,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
         this.#state = READ;
       }
     }
-    if (this.#state === READ && this.#all.length > this.#most) {
+    if (this.#state === READ && this.#bytes.length > this.#most) {
       r.log(ERROR, 'image filter: too big response');
       this.#state = DROP;
       this.#tooLong = true;
@@ -92,14 +88,9 @@ export class ImageStage implements BodyStage, Source, ImageJob {
     }
   }
 
-  get #all(): Buffer {
-    return this.#bytes === null ? EMPTY : this.#bytes.all;
-  }
-
   #pass(r: Request, type: ImageType, last: boolean): void {
     r.out.contentType = `image/${type}`;
-    const begin = this.#all;
-    this.#bytes = null;
+    const begin = this.#bytes.all;
     this.#state = PASS;
     if (this.#sendHead(r)) {
       this.#next.send(r, begin, last);
@@ -124,7 +115,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
    * that.
    */
   #endsHere(r: Request): boolean {
-    this.#bytes = null;
+    this.#bytes.free();
     if (keptByCache(r)) {
       return false;
     }
@@ -146,7 +137,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
 
   /** The whole image is here. nginx: ngx_http_image_process. */
   #process(r: Request): void {
-    const image = this.#all;
+    const image = this.#bytes.all;
     const type = this.#type;
     const { filter } = this.#conf;
     const { mode } = filter;
@@ -209,7 +200,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
       done();
       return;
     }
-    treat(sharp, this.#type, this.#all, this.#treatment!, (outcome) => {
+    treat(sharp, this.#type, this.#bytes.all, this.#treatment!, (outcome) => {
       this.#treated(outcome);
       done();
     });
@@ -218,7 +209,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
   #treated(outcome: Buffer | string | null): void {
     const r = this.#r;
     if (r.finished || r.source !== this) {
-      this.#bytes = null;
+      this.#bytes.free();
       return;
     }
     const before = enter(r);
@@ -227,8 +218,9 @@ export class ImageStage implements BodyStage, Source, ImageJob {
       r.log(ERROR, `image filter: ${outcome}`);
       this.#refuse(r);
     } else if (outcome === null) {
-      this.#sendWhole(r, this.#all);
+      this.#sendWhole(r, this.#bytes.all);
     } else {
+      this.#bytes.free();
       r.out.weakenEtag();
       this.#sendWhole(r, outcome);
     }
@@ -242,7 +234,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
     if (this.#state !== WORK) {
       this.#next.abort?.(r);
     } else if (!this.#begun) {
-      this.#bytes = null;
+      this.#bytes.free();
       imageWorks(r.http).withdraw(this);
     }
   }
@@ -250,6 +242,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
   // nginx: ngx_http_image_json.
   #sendSize(r: Request, size: ImageSize | undefined): void {
     const { out } = r;
+    this.#bytes.free();
     out.clear();
     out.status = 200;
     out.contentType = 'application/json';
@@ -259,7 +252,6 @@ export class ImageStage implements BodyStage, Source, ImageJob {
 
   #sendWhole(r: Request, body: Buffer): void {
     this.#state = PASS;
-    this.#bytes = null;
     r.out.contentLength = r.bodyLength = body.length;
     if (this.#sendHead(r)) {
       this.#next.send(r, body, true);
@@ -280,7 +272,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
   #refuse(r: Request): void {
     const most = this.#most;
     this.#state = PASS;
-    this.#bytes = null;
+    this.#bytes.free();
     forgetHeldHead(r);
     seen.set(r, most);
     r.finalize(415);
