@@ -206,6 +206,25 @@ t.test('images of backends', async (t) => {
   }
 });
 
+t.test(
+  'where other bodies are put beside an image',
+  { skip: againstNginx && 'nginx answers with a body in front of its head' },
+  async (t) => {
+    const s = await startServer(t, {
+      conf: serverConf(`
+      location / { }
+      location /added/ { alias %%DIR%%/html/; image_filter size; add_before_body /text; add_after_body /text; addition_types *; }
+      location /test/ { alias %%DIR%%/html/; image_filter test; add_before_body /text; addition_types *; }
+      location /slice { slice 50; proxy_pass http://127.0.0.1:%%PORT_0%%/a.png; proxy_set_header Range $slice_range; image_filter size; }`),
+      files: { 'html/a.png': png(40, 30), 'html/text': TEXT },
+    });
+    t.equal((await httpGet(s, '/added/a.png')).text, '{ "img" : { "width": 40, "height": 30, "type": "png" } }\r\n');
+    t.ok((await httpGet(s, '/test/a.png')).body.equals(png(40, 30)));
+    t.equal(await (await RawClient.connect(s)).send(requestText('GET', '/slice')).rest(), '');
+    t.match(s.log(), /image filter: a response in slices/);
+  },
+);
+
 t.test('requests on one connection', { skip: againstNginx && 'nginx ends the connection' }, async (t) => {
   const s = await startServer(t, {
     conf: serverConf('location / { image_filter test; } location /size/ { alias %%DIR%%/html/; image_filter size; }'),

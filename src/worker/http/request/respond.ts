@@ -143,8 +143,14 @@ class RestOfChain implements BodyStage {
   }
 
   send(r: Request, chunk: Chunk | null, last: boolean): void {
-    this.#first ??= buildChain(r, this.#from);
+    if (this.#first !== null) {
+      this.#first.send(r, chunk, last);
+      return;
+    }
+    this.#first = buildChain(r, this.#from);
     this.#first.send(r, chunk, last);
+    // What joins bodies waits until it is asked, and was not there when somebody asked.
+    r.postponed?.pull();
   }
 
   abort(r: Request): void {
