@@ -11,7 +11,7 @@ import { againstNginx, product } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { http, httpGet, pipeline, requestText } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
-import { startServer } from '../support/server.js';
+import { serverConf, startServer } from '../support/server.js';
 import { socketPath } from '../support/socket-path.js';
 import { waitFor } from '../support/wait.js';
 
@@ -203,6 +203,57 @@ t.test('variables of log formats', async (t) => {
   t.match(msec, /^\d+\.\d{3}$/);
   t.match(took, /^0\.\d{3}$/);
   t.ok(Math.abs(new Date(String(iso)).getTime() / 1000 - Number(msec)) < 2);
+});
+
+t.test('cookies: semicolons part them, and what is no pair takes the next one with it', async (t) => {
+  const s = await startServer(t, { conf: serverConf('location / { return 200 "[$cookie_a][$cookie_b]"; }') });
+  for (const [header, expected] of [
+    ['a=1; b=2', '[1][2]'],
+    ['A = 1 ;b=', '[1 ][]'],
+    ['a="x, y"; b=2', '["x, y"][2]'],
+    ['x, a=1; b=2,3', '[][2,3]'],
+    ['a\t=1; b=2', '[][2]'],
+    ['ab=1; a=2=3', '[2=3][]'],
+    ['; ;;a=1', '[1][]'],
+    ['a; a=1; b=2', '[][2]'],
+    ['a; b=2; a=1', '[1][2]'],
+    ['a b; b=2; a=1', '[1][2]'],
+    ['x=a=1;b =2;b=3', '[][2]'],
+  ] as const) {
+    t.equal((await httpGet(s, '/', { Cookie: header })).text, expected, header);
+  }
+});
+
+t.test('a dash of a field and a low line are one in names of variables, in both directions', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      'location / { add_header X_Low low; add_header X-Low dash; add_trailer X_End end; return 200 text; }',
+      "log_format names '$sent_http_x_low $sent_trailer_x_end'; access_log %%DIR%%/names.log names;",
+    ),
+  });
+  await httpGet(s, '/');
+  t.equal(await waitFor(() => s.read('names.log')), 'low, dash end\n');
+});
+
+t.test('variables keep what they were when they were asked for first', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { set $early "$request_body|$remote_addr|$request_completion"; set_real_ip_from 127.0.0.1; real_ip_header X-R; proxy_pass http://127.0.0.1:%%PORT_1%%; }
+       location /late { set_real_ip_from 127.0.0.1; real_ip_header X-R; proxy_pass http://127.0.0.1:%%PORT_1%%; }
+       location /dropped { return 204; }`,
+      `log_format kept '$uri $request_body $remote_addr $request_completion $request_length'; access_log %%DIR%%/kept.log kept;
+       server { listen 127.0.0.1:%%PORT_1%%; access_log off; return 204; }`,
+    ),
+  });
+  for (const path of ['/early', '/late', '/dropped']) {
+    await http(s, requestText('POST', path, { 'X-R': '10.1.2.3', Connection: 'close' }, 'body'));
+  }
+  const head = (path: string): number => requestText('POST', path, { 'X-R': '10.1.2.3', Connection: 'close' }, 'body').length - 4;
+  t.equal(
+    await waitFor(() => s.read('kept.log').includes('/dropped') && s.read('kept.log')),
+    `/early - 127.0.0.1  ${head('/early') + 4}\n/late body 10.1.2.3 OK ${head('/late') + 4}\n/dropped - 127.0.0.1 OK ${head('/dropped')}\n`,
+    'a body that nobody reads has no length',
+  );
 });
 
 t.test('requests that never got as far as a location', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { configMessage } from '../support/config-message.js';
-import { httpGet } from '../support/raw-client.js';
+import { http, httpGet } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 
 t.test('userid', async (t) => {
@@ -63,6 +63,8 @@ t.test('userid', async (t) => {
   await s.logged(`userid cookie "${set}" was reset`);
   t.match((await httpGet(s, '/', { Cookie: 'uid=short' })).header('Set-Cookie'), /^uid=/);
   await s.logged('client sent too short userid cookie "uid=short"');
+  await http(s, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: x=1\r\nCookie: uid=brief; y=2\r\n\r\n');
+  await s.logged('client sent too short userid cookie "uid=brief; y=2"');
   t.match((await httpGet(s, '/', { Cookie: 'uid=!!!!!!!!!!!!!!!!!!!!!!!!' })).header('Set-Cookie'), /^uid=/);
   await s.logged('client sent invalid userid cookie "uid=!!!');
 });

@@ -147,13 +147,18 @@ const SSL_TYPES: Readonly<Record<string, number>> = {
 /** Bytes of the ssl extension before its own list: client flags and the verification's result. */
 const SSL_HEAD = 5;
 
+/** Is told what is wrong with an extension that is asked for, in nginx's words. */
+export type TlvReporter = (message: string) => void;
+
+const BROKEN = 'broken PROXY protocol TLV';
+
 /** The value of an extension by name, such as `authority`, `0xea` or `ssl_cn`. nginx: ngx_proxy_protocol_get_tlv. */
-export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string): string | undefined {
+export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string, report?: TlvReporter): string | undefined {
   let list = header.tlvs;
   let key = name;
   let types = TYPES;
   if (name.startsWith('ssl_')) {
-    const ssl = findTlv(list, 32);
+    const ssl = findTlv(list, 32, report);
     if (ssl === undefined || ssl.length < SSL_HEAD) {
       return undefined;
     }
@@ -164,14 +169,23 @@ export function proxyProtocolTlv(header: ProxyProtocolHeader, name: string): str
     types = SSL_TYPES;
     list = ssl.subarray(SSL_HEAD);
   }
-  const type = /^0x[0-9a-f]+$/i.test(key) ? Number(key) : types[key];
-  return type === undefined ? undefined : findTlv(list, type)?.toString('latin1');
+  const numbered = key.startsWith('0x');
+  const type = numbered ? numberOf(key) : types[key];
+  if (type === undefined) {
+    report?.(`${numbered ? 'invalid' : 'unknown'} PROXY protocol TLV "${name}"`);
+    return undefined;
+  }
+  return findTlv(list, type, report)?.toString('latin1');
 }
 
-function findTlv(list: Buffer, type: number): Buffer | undefined {
-  for (let at = 0; at + 3 <= list.length; ) {
-    const end = at + 3 + list.readUInt16BE(at + 1);
+const numberOf = (key: string): number | undefined => (/^0x[0-9a-f]+$/i.test(key) ? Number(key) : undefined);
+
+// nginx: ngx_proxy_protocol_lookup_tlv.
+function findTlv(list: Buffer, type: number, report: TlvReporter | undefined): Buffer | undefined {
+  for (let at = 0; at < list.length; ) {
+    const end = at + 3 <= list.length ? at + 3 + list.readUInt16BE(at + 1) : Number.POSITIVE_INFINITY;
     if (end > list.length) {
+      report?.(BROKEN);
       return undefined;
     }
     if (list[at] === type) {

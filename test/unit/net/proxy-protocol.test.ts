@@ -59,4 +59,16 @@ t.test('extensions', async (t) => {
   t.equal(proxyProtocolTlv(header, 'ssl_verify'), '255');
   t.equal(proxyProtocolTlv(header, '0x000ae'), '12345');
   t.equal(proxyProtocolTlv(header, 'alpn'), undefined);
+  const told: string[] = [];
+  const cut = { ...header, tlvs: Buffer.concat([tlvs, Buffer.from([1, 0])]) };
+  for (const name of ['authority', 'alpn', '0x', '0xzz', 'ssl_none', 'none']) {
+    proxyProtocolTlv(name === 'alpn' ? cut : header, name, (message) => told.push(message));
+  }
+  t.strictSame(told, [
+    'broken PROXY protocol TLV',
+    'invalid PROXY protocol TLV "0x"',
+    'invalid PROXY protocol TLV "0xzz"',
+    'unknown PROXY protocol TLV "ssl_none"',
+    'unknown PROXY protocol TLV "none"',
+  ]);
 });

@@ -81,7 +81,10 @@ export class BodyReader {
       const before = input.at;
       const status = framing.read(input.bytes, before, input.end);
       input.use(framing.next);
-      this.request.requestLength += input.at - before;
+      // As in nginx, what nobody takes counts for nothing.
+      if (sink !== null) {
+        this.request.requestLength += input.at - before;
+      }
       if (status !== 0) {
         this.#broken();
         // What came before it counts, whether it came with it or earlier.
@@ -118,7 +121,6 @@ export class BodyReader {
     framing.limit(0);
     while (status === 0 && input.at < input.end && !framing.done) {
       status = framing.read(input.bytes, input.at, input.end);
-      this.request.requestLength += framing.next - input.at;
       input.use(framing.next);
     }
     if (status !== 0) {

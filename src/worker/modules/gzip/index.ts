@@ -145,7 +145,7 @@ export const gzipModule = defineModule({
   name: 'gzip',
   location: scope,
   slot: gzipSlot,
-  variables: [{ name: 'gzip_ratio', cacheable: false, get: (r) => compression.ratio(r) }],
+  variables: [{ name: 'gzip_ratio', get: (r) => compression.ratio(r) }],
   headerFilter: (conf) => (conf.enable ? (r) => compression.headerFilter(r, conf) : undefined),
   bodyFilter: (conf) => (conf.enable ? (r, next) => compression.bodyFilter(r, conf, next) : undefined),
 });

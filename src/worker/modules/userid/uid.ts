@@ -1,6 +1,6 @@
 import { ERROR, NOTICE } from '../../../shared/log/level.js';
 import { nowSeconds } from '../../../shared/time/unix-time.js';
-import { cookieValue } from '../../http/headers/cookie.js';
+import { findCookie } from '../../http/headers/cookie.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
 import type { UserIdSettings } from './settings.js';
@@ -35,19 +35,20 @@ export function userId(r: Request, conf: Readonly<UserIdSettings>): UserId {
   }
   const id = new UserId();
   ids.set(r, id);
-  const cookie = cookieValue(r, conf.name.toLowerCase());
-  if (cookie === undefined) {
+  const found = findCookie(r, conf.name.toLowerCase());
+  if (found === undefined) {
     return id;
   }
+  const { line, value: cookie } = found;
   id.cookie = cookie;
   if (cookie.length < TEXT) {
-    r.log(ERROR, `client sent too short userid cookie "${r.header('cookie')}"`);
+    r.log(ERROR, `client sent too short userid cookie "${line}"`);
     return id;
   }
   // What follows may be a mark, or garbage.
   const text = /^[^=]*/.exec(cookie.slice(0, TEXT))![0];
   if (!/^[A-Za-z0-9+/]*$/.test(text) || text.length % 4 === 1) {
-    r.log(ERROR, `client sent invalid userid cookie "${r.header('cookie')}"`);
+    r.log(ERROR, `client sent invalid userid cookie "${line}"`);
     return id;
   }
   const got = Buffer.alloc(SIZE);

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { ERROR } from '../../../shared/log/level.js';
 import { loadNative } from '../../../shared/native/native.js';
 import { timeIso8601, timeLocal } from '../../../shared/time/time-format.js';
 import { addressBytes } from '../../http/syntax/address-bytes.js';
@@ -30,9 +31,10 @@ function msec(): string {
 
 /** What is known of any client. */
 const shared: readonly SharedVariable[] = [
-  { name: 'remote_addr', cacheable: false, get: (r) => r.connection.remoteAddress },
-  { name: 'binary_remote_addr', cacheable: false, get: (r) => addressBytes(r.connection.remoteAddress) },
-  { name: 'remote_port', cacheable: false, get: (r) => (r.connection.remotePort > 0 ? String(r.connection.remotePort) : '') },
+  // One that was asked for before `set_real_ip_from` of a location keeps the address of the connection.
+  fixed('remote_addr', (r) => r.connection.remoteAddress),
+  fixed('binary_remote_addr', (r) => addressBytes(r.connection.remoteAddress)),
+  fixed('remote_port', (r) => (r.connection.remotePort > 0 ? String(r.connection.remotePort) : '')),
   fixed('server_addr', (r) => r.connection.localAddress),
   fixed('server_port', (r) => (r.connection.localPort > 0 ? String(r.connection.localPort) : '')),
   fixed('connection', (r) => String(r.connection.id)),
@@ -67,7 +69,7 @@ const ofHttp: readonly Variable[] = [
 
 const tlv = (r: ClientTask, name: string): string | undefined => {
   const header = r.connection.proxyProtocol;
-  return header === undefined ? undefined : proxyProtocolTlv(header, name);
+  return header === undefined ? undefined : proxyProtocolTlv(header, name, (message) => r.log(ERROR, message));
 };
 const port = (n: number | undefined): string | undefined => (n === undefined ? undefined : n > 0 ? String(n) : '');
 

@@ -6,7 +6,7 @@ import { nameSlot } from '../../http/request/server-names.js';
 import { argValue } from '../../http/syntax/uri-args.js';
 import { defineModule, type Variable } from '../../module.js';
 
-/** A variable that is the same for the whole request. */
+/** A variable that keeps what it was when it was asked for first, even if it was nothing then. */
 const fixed = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, get });
 /** A variable whose value may change while the request runs. */
 const live = (name: string, get: (r: Request) => string | undefined): Variable => ({ name, cacheable: false, get });
@@ -87,15 +87,15 @@ const variables: readonly Variable[] = [
   { name: 'http_', prefix: true, get: headerValue },
   { name: 'arg_', prefix: true, cacheable: false, get: (r, suffix) => argValue(r.args, suffix) },
   { name: 'cookie_', prefix: true, get: (r, suffix) => cookieValue(r, suffix) },
-  live('request_body', (r) => {
+  fixed('request_body', (r) => {
     const body = r.body ?? r.main.body;
     return body === null || !body.complete || body.length === 0 ? undefined : body.inMemory()?.toString('latin1');
   }),
-  live('request_body_file', (r) => (r.body ?? r.main.body)?.file?.path),
+  fixed('request_body_file', (r) => (r.body ?? r.main.body)?.file?.path),
   // A subrequest was sent by nobody, and is never the one that is complete.
   live('request_length', (r) => (r.main === r ? String(r.requestLength) : '0')),
   live('request_time', requestTime),
-  live('request_completion', (r) => (r.main === r && r.main.finished && !r.main.aborted ? 'OK' : '')),
+  fixed('request_completion', (r) => (r.main === r && r.main.finished && !r.main.aborted ? 'OK' : '')),
   fixed('request_id', (r) => randomPiece(r.http.env.compatible ? 16 : 8).toString('hex')),
   fixed('server_name', (r) => r.server.conf(nameSlot).serverName),
   live('pipe', (r) => (r.pipelined ? 'p' : '.')),

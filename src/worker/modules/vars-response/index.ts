@@ -20,11 +20,20 @@ function contentType(r: Request): string | undefined {
   return charset === '' ? type : `${type}; charset=${charset}`;
 }
 
+/** Whether a variable's suffix stands for a field's name: `_` there is `-` or `_` here. */
+function standsFor(suffix: string, name: string): boolean {
+  if (name.length !== suffix.length) {
+    return false;
+  }
+  const lower = name.toLowerCase();
+  return lower === suffix || lower.replaceAll('-', '_') === suffix;
+}
+
 /** All values of a response header, joined. nginx: ngx_http_variable_unknown_header, ngx_http_variable_headers. */
-function sentHeader(r: Request, name: string): string | undefined {
+function sentHeader(r: Request, suffix: string): string | undefined {
   let value: string | undefined;
   for (const header of r.out.list) {
-    if (header.name.length !== name.length || header.name.toLowerCase() !== name) {
+    if (!standsFor(suffix, header.name)) {
       continue;
     }
     value = value === undefined ? header.value : `${value}, ${header.value}`;
@@ -45,11 +54,10 @@ function lastModified(r: Request): string | undefined {
 }
 
 function sentTrailer(r: Request, suffix: string): string | undefined {
-  const name = suffix.replaceAll('_', '-');
   const { trailers } = r.out;
   let value: string | undefined;
   for (let i = 0; i < trailers.length; i += 2) {
-    if (trailers[i]!.toLowerCase() === name) {
+    if (standsFor(suffix, trailers[i]!)) {
       value = value === undefined ? trailers[i + 1] : `${value}, ${trailers[i + 1]}`;
     }
   }
@@ -70,7 +78,7 @@ const variables: readonly Variable[] = [
     return r.keepalive && seconds > 0 ? `timeout=${seconds}` : undefined;
   }),
   settled('sent_http_transfer_encoding', (r) => (r.chunkedOut ? 'chunked' : undefined)),
-  { name: 'sent_http_', prefix: true, cacheable: true, get: (r, suffix) => sentHeader(r, suffix.replaceAll('_', '-')) },
+  { name: 'sent_http_', prefix: true, cacheable: true, get: sentHeader },
   { name: 'sent_trailer_', prefix: true, cacheable: true, get: sentTrailer },
 ];
 
