@@ -134,6 +134,33 @@ t.test('response heads of backends', async (t) => {
   t.strictSame([none.header('server'), none.header('date')], [undefined, undefined]);
 });
 
+t.test('what a head asks of the server itself holds for what comes in its place', async (t) => {
+  const origin = await startOrigin(t, ({ target }) => ({
+    status: Number(target.slice(1, 4)),
+    headers: {
+      'Content-Type': 'text/html',
+      'X-Accel-Limit-Rate': '70000',
+      'X-Accel-Charset': target.endsWith('none') ? ['koi8-r', ''] : ['windows-1251', 'koi8-r'],
+    },
+    body: 'body',
+  }));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      default_type text/html;
+      location /known { source_charset koi8-r; }
+      location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_intercept_errors on; error_page 404 = /page; add_header X-Rate $limit_rate; }
+      location = /page { add_header X-Rate $limit_rate; return 200 page; }`),
+  });
+  for (const [path, text, type] of [
+    ['/200', 'body', 'text/html; charset=koi8-r'],
+    ['/200/none', 'body', 'text/html'],
+    ['/404', 'page', 'text/html; charset=koi8-r'],
+  ] as const) {
+    const response = await httpGet(s, path);
+    t.strictSame([response.text, response.header('Content-Type'), response.header('X-Rate')], [text, type, '70000'], path);
+  }
+});
+
 t.test('broken backends', async (t) => {
   const origin = await startOrigin(t, '');
   const to = `http://127.0.0.1:${origin.port}`;

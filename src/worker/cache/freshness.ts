@@ -1,3 +1,4 @@
+import { parseNumber } from '../../shared/config/language/units.js';
 import { parseHttpDate } from '../text/http-date.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { HeaderKind } from '../upstream/response/header-kinds.js';
@@ -144,11 +145,10 @@ function expires(use: CacheUse, value: string, now: number): void {
 // nginx: ngx_http_upstream_process_accel_expires.
 function accelExpires(u: UpstreamRequest, use: CacheUse, value: string, now: number): void {
   const absolute = value.startsWith('@');
-  const digits = absolute ? value.slice(1) : value;
-  if (!/^\d+$/.test(digits)) {
+  const n = parseNumber(absolute ? value.slice(1) : value);
+  if (n === undefined) {
     return;
   }
-  const n = Number(digits);
   if (!absolute && n === 0) {
     refuse(u, use, 'x-accel-expires: 0');
     return;

@@ -14,7 +14,7 @@ import type { Trace } from '../http/request/trace.js';
 import { HeaderSlot } from '../http/syntax/header-names.js';
 import { METHOD } from '../http/syntax/method.js';
 import { AGAIN, asStatus, DECLINED, DONE, FAILED, type Result } from '../task/codes.js';
-import { processHead } from '../upstream/exchange/process-head.js';
+import { heedHead, processHead } from '../upstream/exchange/process-head.js';
 import type { ResponseCache } from '../upstream/exchange/response-cache.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
 import { openBody } from './block-source.js';
@@ -310,6 +310,7 @@ export class LocationCache implements ResponseCache {
         u.allowCaching(false);
       }
     }
+    heedHead(u);
     if (!processHead(u)) {
       source.abort(r);
       return DONE;

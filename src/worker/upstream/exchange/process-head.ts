@@ -9,6 +9,23 @@ import { IGNORE } from '../settings/failure.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /**
+ * Does what a head asks of the server itself, which holds whatever becomes of the response: it may be left for another one, such as an
+ * error page. nginx: the handlers of ngx_http_upstream_headers_in.
+ */
+export function heedHead(u: UpstreamRequest): void {
+  const { head } = u;
+  if (head.has(HeaderKind.XA_LIMIT_RATE)) {
+    limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
+  }
+  if (head.has(HeaderKind.XA_BUFFERING)) {
+    changeBuffering(u);
+  }
+  if (head.has(HeaderKind.XA_CHARSET)) {
+    overrideCharset(u);
+  }
+}
+
+/**
  * Makes the client's response head of the backend's. Returns false when the backend sent the request elsewhere, so that
  * there is nothing more to do. nginx: ngx_http_upstream_process_headers.
  */
@@ -18,15 +35,6 @@ export function processHead(u: UpstreamRequest): boolean {
   if (head.has(HeaderKind.XA_REDIRECT) && (settings.ignoreHeaders & IGNORE.XA_REDIRECT) === 0) {
     redirectInside(u, head.value(HeaderKind.XA_REDIRECT)!);
     return false;
-  }
-  if (head.has(HeaderKind.XA_LIMIT_RATE)) {
-    limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
-  }
-  if (head.has(HeaderKind.XA_BUFFERING)) {
-    changeBuffering(u);
-  }
-  if (head.has(HeaderKind.XA_CHARSET)) {
-    overrideCharset(u);
   }
   const { headers } = head;
   for (let i = 0; i < headers.length; i++) {
@@ -176,10 +184,15 @@ function limitRate(u: UpstreamRequest, value: string): void {
   u.r.limitRateSet = true;
 }
 
-// nginx: ngx_http_upstream_process_charset.
+/** The last of several counts, and an empty one says nothing. nginx: ngx_http_upstream_process_charset. */
 function overrideCharset(u: UpstreamRequest): void {
-  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) === 0) {
-    u.r.out.overrideCharset = u.head.value(HeaderKind.XA_CHARSET);
+  if ((u.conf.settings.ignoreHeaders & IGNORE.XA_CHARSET) !== 0) {
+    return;
+  }
+  for (const { kind, value } of u.head.headers) {
+    if ((kind & ~HeaderKind.HIDDEN) === HeaderKind.XA_CHARSET) {
+      u.r.out.overrideCharset = value === '' ? undefined : value;
+    }
   }
 }
 
@@ -223,12 +236,6 @@ function redirectInside(u: UpstreamRequest, target: string): void {
     if (KEPT_ON_REDIRECT.has(base)) {
       copyHeader(u, base, name, value);
     }
-  }
-  if (head.has(HeaderKind.XA_LIMIT_RATE)) {
-    limitRate(u, head.value(HeaderKind.XA_LIMIT_RATE)!);
-  }
-  if (head.has(HeaderKind.XA_CHARSET)) {
-    overrideCharset(u);
   }
   if (target.startsWith('@')) {
     namedLocation(r, target);

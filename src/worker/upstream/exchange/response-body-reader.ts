@@ -34,7 +34,10 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     const u = this.#u;
     const { exchange } = u;
     exchange.beginBody(u);
-    u.action = 'reading upstream';
+    // As in nginx, what came with the head of a response that is not buffered is read before that.
+    if (u.buffering) {
+      u.action = 'reading upstream';
+    }
     // The client's side begins first, so that a large first piece goes to it and not to a temporary file.
     if (r.headerOnly) {
       pipe.abandon();
@@ -46,6 +49,7 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     }
     if (exchange.complete) {
       if (start < end) {
+        u.peer.attempt!.responseLength += end - start;
         exchange.readBody(u, bytes, start, end);
       }
       this.#complete();
@@ -53,13 +57,15 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
       return;
     }
     u.peer.connection!.deadline.set(now(), u.conf.settings.readTimeout);
-    if (start === end) {
-      return;
+    if (start !== end) {
+      if (this.#pacer === null) {
+        this.#read(bytes, start, end);
+      } else {
+        this.#pacer.take(bytes, start, end);
+      }
     }
-    if (this.#pacer === null) {
-      this.#read(bytes, start, end);
-    } else {
-      this.#pacer.take(bytes, start, end);
+    if (!u.done) {
+      u.action = 'reading upstream';
     }
   }
 

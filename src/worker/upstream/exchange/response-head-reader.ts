@@ -10,7 +10,7 @@ import { interceptError } from './intercept.js';
 import { logUpstreamHead } from './log-exchange.js';
 import { mayTryNext } from './next-upstream.js';
 import { passInterim } from './pass-interim.js';
-import { processHead } from './process-head.js';
+import { heedHead, processHead } from './process-head.js';
 import { sendResponse } from './send-response.js';
 import { traceResponse } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -170,6 +170,7 @@ export class ResponseHeadReader implements ChannelOwner {
     if (this.r.debugging) {
       logUpstreamHead(u);
     }
+    heedHead(u);
     cache?.headRead(u);
     const status = u.head.status;
     if (this.r.trace !== null) {
