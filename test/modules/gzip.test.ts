@@ -56,6 +56,51 @@ t.test('gzip', async (t) => {
   t.equal((await httpGet(s, '/zipped', accept)).header('Content-Encoding'), 'gzip', 'gunzip leaves it to clients that understand it');
 });
 
+t.test('Accept-Encoding: what stands behind a semicolon is a quality', async (t) => {
+  const s = await startServer(t, { conf: serverConf('gzip on; location / { }'), files: { 'html/large.html': large } });
+  for (const [value, packed] of [
+    ['gzip;', true],
+    ['gzip; ', true],
+    ['gzip; q=0.5', true],
+    ['gzip;x=1', false],
+    ['gzip;q', false],
+    ['gzip;q =1', false],
+    ['gzip;q=0', false],
+  ] as const) {
+    const response = await httpGet(s, '/large.html', { 'Accept-Encoding': value });
+    t.equal(response.header('Content-Encoding'), packed ? 'gzip' : undefined, value);
+  }
+});
+
+t.test('gzip_proxied: words of Cache-Control, and times that are headers', async (t) => {
+  const origin = await startOrigin(t, ({ target }) => ({ headers: { 'Cache-Control': decodeURIComponent(target.slice(1)) }, body: large }));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `gzip on; gzip_types *; gzip_proxied no-cache private;
+       location / { proxy_pass http://127.0.0.1:${origin.port}; }
+       location /file { gzip_proxied no_last_modified; alias %%DIR%%/html/large.html; }
+       location /expires { gzip_proxied no_etag; etag off; expires 1h; alias %%DIR%%/html/large.html; }
+       location /beside { gzip_static on; gzip_proxied no_etag; etag off; expires 1h; alias %%DIR%%/html/large.html; }`,
+    ),
+    files: { 'html/large.html': large },
+  });
+  const via = { ...accept, Via: '1.1 proxy' };
+  for (const [control, packed] of [
+    ['no-cache', true],
+    ['max-age=1 , Private', true],
+    ['no-cache;x', false],
+    ['x;no-cache', false],
+    ['private="x"', false],
+    ['no-store', false],
+  ] as const) {
+    const response = await httpGet(s, `/${encodeURIComponent(control)}`, via);
+    t.equal(response.header('Content-Encoding'), packed ? 'gzip' : undefined, control);
+  }
+  t.equal((await httpGet(s, '/file', via)).header('Content-Encoding'), 'gzip', 'the time of a file is no header yet');
+  t.equal((await httpGet(s, '/expires', via)).header('Content-Encoding'), undefined);
+  t.equal((await httpGet(s, '/beside', via)).header('Content-Encoding'), 'gzip', 'asked before there are headers, for a file beside it');
+});
+
 t.test('what a backend calls gzip breaks off, or is none', async (t) => {
   const zipped = gzipSync(large);
   const bodies: Record<string, Buffer> = {

@@ -11,14 +11,18 @@ import { FileSource } from './file-source.js';
 import { HeadedSource } from './headed-source.js';
 import { closeFile } from './open-file.js';
 
-/** Answers with an open file: its time, its validator, its type by the URI, and its bytes, of which ranges may be asked for. */
-export function respondFile(r: Request, path: string, info: FileInfo): Result {
+/**
+ * Answers with an open file: its time, its validator, its type by the URI, and its bytes, of which ranges may be asked for. `coding`: what
+ * its content is packed in.
+ */
+export function respondFile(r: Request, path: string, info: FileInfo, coding?: string): Result {
   const broken = discardBody(r);
   if (broken !== OK) {
     closeFile(info);
     return broken;
   }
-  describe(r, info, info.size);
+  r.main.clientExchange.action = 'sending response to client';
+  describe(r, info, info.size, coding);
   r.bodyIdentity = info.identity;
   return respond(r, contentOf(r, path, info));
 }
@@ -33,7 +37,7 @@ export function respondHeaded(r: Request, path: string, info: FileInfo, head: Bu
   return respond(r, new HeadedSource(head, contentOf(r, path, info), start, end));
 }
 
-function describe(r: Request, info: FileInfo, length: number): void {
+function describe(r: Request, info: FileInfo, length: number, coding?: string): void {
   const out = r.out;
   out.status = 200;
   out.contentLength = length;
@@ -43,6 +47,9 @@ function describe(r: Request, info: FileInfo, length: number): void {
     out.etag = length === info.size ? info.etag : etagOf(info.mtime, length);
   }
   setContentType(r);
+  if (coding !== undefined) {
+    out.contentEncoding = coding;
+  }
   out.allowRanges = true;
 }
 

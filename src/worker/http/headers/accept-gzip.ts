@@ -2,7 +2,7 @@ import { nowSeconds } from '../../../shared/time/unix-time.js';
 import type { RegexValue } from '../../../shared/value/regex-value.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { parseHttpDate } from '../../text/http-date.js';
-import type { Request } from '../request/request.js';
+import { contextSlot, type Request } from '../request/request.js';
 import { BROWSER, browserFlags } from '../syntax/browser.js';
 
 /** When a client gets compressed responses. */
@@ -39,7 +39,7 @@ export function acceptsCoding(header: string, coding: string): boolean {
     if (at > 0 && text[at - 1] !== ',' && text[at - 1] !== ' ') {
       continue;
     }
-    const found = /^ *(?:,|$|;( *q(?:=([^, ]*))?)?)/.exec(text.slice(at + coding.length));
+    const found = /^ *(?:,|$|; *(?:$|(q)(?:=([^, ]*))?))/.exec(text.slice(at + coding.length));
     if (found === null) {
       return false;
     }
@@ -66,11 +66,29 @@ export function takes(r: Request, coding: string): boolean {
   return accept !== undefined && acceptsCoding(accept, coding);
 }
 
+/** What was found for gzip before there was a response: it holds for the response, too. nginx: r->gzip_tested, r->gzip_ok. */
+const foundBefore = contextSlot<boolean>();
+
+/** As {@link mayCompress}, asked before there is a response. */
+export function mayCompressFile(r: Request, rules: GzipRules, coding: string): boolean {
+  const may = mayCompress(r, rules, coding);
+  if (coding === 'gzip' && r === r.main) {
+    foundBefore.set(r, may);
+  }
+  return may;
+}
+
 /** Whether the client may get a response in a coding. nginx: ngx_http_gzip_ok. */
 export function mayCompress(r: Request, rules: GzipRules, coding: string): boolean {
   if (!takes(r, coding)) {
     return false;
   }
+  const before = coding === 'gzip' ? foundBefore.get(r) : undefined;
+  return before ?? follows(r, rules);
+}
+
+/** Whether the rules let a response to the client be compressed. */
+function follows(r: Request, rules: GzipRules): boolean {
   const agent = r.header('user-agent');
   if (agent !== undefined && rules.disableMsie6 && (browserFlags(agent) & BROWSER.MSIE6) !== 0) {
     return false;
@@ -112,14 +130,16 @@ function proxiedOk(r: Request, rule: number): boolean {
   }
   const control = out.list.filter(({ name }) => name.toLowerCase() === 'cache-control');
   if (control.length > 0) {
-    const words = control.flatMap(({ value }) => value.toLowerCase().split(/[,;] */));
+    // Commas alone part the words, and one that says more, such as private="x", is another one.
+    const words = control.flatMap(({ value }) => value.toLowerCase().split(/ *, */));
     return (
       ((rule & GzipProxied.NO_CACHE) !== 0 && words.includes('no-cache')) ||
       ((rule & GzipProxied.NO_STORE) !== 0 && words.includes('no-store')) ||
       ((rule & GzipProxied.PRIVATE) !== 0 && words.includes('private'))
     );
   }
-  if ((rule & GzipProxied.NO_LAST_MODIFIED) !== 0 && (out.lastModified !== -1 || out.lastModifiedText !== undefined)) {
+  // The time of a file is no header yet.
+  if ((rule & GzipProxied.NO_LAST_MODIFIED) !== 0 && out.lastModifiedText !== undefined) {
     return false;
   }
   return !((rule & GzipProxied.NO_ETAG) !== 0 && out.etag !== undefined);

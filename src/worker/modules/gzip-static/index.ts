@@ -6,7 +6,7 @@ import { errnoText } from '../../../shared/system/errno.js';
 import { EACCES, ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { closeFile, openFile } from '../../http/files/open-file.js';
 import { respondFile } from '../../http/files/respond-file.js';
-import { gzipSlot, mayCompress, takes } from '../../http/headers/accept-gzip.js';
+import { gzipSlot, mayCompressFile, takes } from '../../http/headers/accept-gzip.js';
 import { mapPath, noPath } from '../../http/request/map-path.js';
 import type { Request } from '../../http/request/request.js';
 import { METHOD } from '../../http/syntax/method.js';
@@ -54,7 +54,7 @@ function sendCompressed(r: Request, mode: Mode, { coding, suffix, ruled }: Form)
     return DECLINED;
   }
   const rules = r.location.conf(gzipSlot);
-  const accepted = mode === 'always' || (ruled ? mayCompress(r, rules, coding) : takes(r, coding));
+  const accepted = mode === 'always' || (ruled ? mayCompressFile(r, rules, coding) : takes(r, coding));
   if (!accepted && !rules.vary) {
     return DECLINED;
   }
@@ -87,8 +87,7 @@ function sendCompressed(r: Request, mode: Mode, { coding, suffix, ruled }: Form)
     r.log(CRIT, `"${path}" is not a regular file`);
     return 404;
   }
-  r.out.contentEncoding = coding;
-  return respondFile(r, path, info);
+  return respondFile(r, path, info, coding);
 }
 
 /** Sends `file.zst`, `file.br` or `file.gz` in place of `file`. nginx: ngx_http_gzip_static_module. */
