@@ -22,8 +22,9 @@ t.test('add_header', async (t) => {
         location /if/ { add_header X-Own own; if ($arg_a) { add_header X-If yes; } if ($arg_b) { set $x 1; } return 200; }
         location /cache/ { add_header Cache-Control one; add_header cache-control two; add_header Link a; add_header Link b; return 200; }
         location /f.txt { add_header ETag '"mine"'; add_header Last-Modified "Thu, 01 Jan 1970 00:00:10 GMT"; }
-        location /g.txt { add_header ETag ""; add_header Last-Modified ""; } }`),
-    files: { 'html/index.html': 'index', 'html/f.txt': 'file', 'html/g.txt': 'file' },
+        location /g.txt { add_header ETag ""; add_header Last-Modified ""; }
+        location /h.txt { add_header X-First 1; add_header etag '"low"'; add_header last-modified "Thu, 01 Jan 1970 00:00:10 GMT"; } }`),
+    files: { 'html/index.html': 'index', 'html/f.txt': 'file', 'html/g.txt': 'file', 'html/h.txt': 'file' },
   });
   const own = (response: Response) =>
     response.headers.filter(([name]) => /^X-|^Cache|^Link/i.test(name)).map(([name, value]) => `${name}: ${value}`);
@@ -54,6 +55,11 @@ t.test('add_header', async (t) => {
   t.strictSame([replaced.all('ETag'), replaced.all('Last-Modified')], [['"mine"'], ['Thu, 01 Jan 1970 00:00:10 GMT']]);
   const removed = await httpGet(s, '/g.txt');
   t.strictSame([removed.all('ETag'), removed.all('Last-Modified')], [[], []]);
+  t.match(
+    (await httpGet(s, '/h.txt')).head,
+    /Connection: close\r\netag: "low"\r\nX-First: 1\r\nlast-modified: Thu, 01 Jan 1970 00:00:10 GMT\r\n/,
+    'the names are those of the directive, and one stands where it stood before',
+  );
   t.equal((await httpGet(s, '/f.txt', { 'If-None-Match': '"mine"' })).status, 200, 'conditions were met before');
 });
 

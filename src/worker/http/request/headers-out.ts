@@ -40,6 +40,7 @@ export type AdoptedField =
   | 'acceptRanges'
   | 'contentRange'
   | 'wwwAuthenticate'
+  | 'proxyAuthenticate'
   | 'expires'
   | 'refresh';
 
@@ -270,6 +271,17 @@ export class HeadersOut {
   /** Takes over a header with a field of its own under the name that an upstream wrote. */
   adopt(field: AdoptedField, name: string, value: string): void {
     this.#add(FIELD[field], name, value);
+  }
+
+  /** Puts a header with a field of its own in the place of the one that is there, or behind all others. */
+  replace(field: AdoptedField, name: string, value: string): void {
+    const header = this.#find(FIELD[field]);
+    if (header === undefined || header.name === '') {
+      this.#add(FIELD[field], name, value);
+    } else {
+      header.name = name;
+      header.value = value;
+    }
   }
 
   /** Adds a header to the list. */

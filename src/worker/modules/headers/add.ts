@@ -1,6 +1,7 @@
 import type { Pos } from '../../../shared/config/language/ast.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { BodyStage } from '../../http/request/body-stage.js';
+import type { HeadersOut } from '../../http/request/headers-out.js';
 import type { Request } from '../../http/request/request.js';
 import { parseHttpDate } from '../../text/http-date.js';
 
@@ -48,12 +49,20 @@ export function traceHeaders(r: Request, lines: readonly AddedHeader[], lost: re
 function addHeader(r: Request, name: string, value: string): void {
   const out = r.out;
   if (name.length === 4 && name.toLowerCase() === 'etag') {
-    out.etag = value === '' ? undefined : value;
+    replace(out, 'etag', name, value);
   } else if (name.length === 13 && name.toLowerCase() === 'last-modified') {
-    out.lastModifiedText = value === '' ? undefined : value;
+    replace(out, 'lastModifiedText', name, value);
     out.lastModified = value === '' ? -1 : parseHttpDate(value);
   } else if (value !== '') {
     out.add(name, value);
+  }
+}
+
+function replace(out: HeadersOut, field: 'etag' | 'lastModifiedText', name: string, value: string): void {
+  if (value === '') {
+    out[field] = undefined;
+  } else {
+    out.replace(field, name, value);
   }
 }
 
