@@ -341,7 +341,6 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     if (this.#host.draining) {
       r.keepalive = false;
     }
-    this.#action = 'sending response to client';
     if (this.closed) {
       return;
     }

@@ -169,7 +169,6 @@ export abstract class RequestStream<C extends KnownClient>
     if (this.closed) {
       return;
     }
-    this.action = 'sending response to client';
     let { status } = r.out;
     if (status === SWITCHING || this.upgradeKey !== '') {
       status = statusForWebSocket(r, this.upgradeKey);

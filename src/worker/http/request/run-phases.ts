@@ -53,6 +53,9 @@ export function startPhases(r: Request): void {
   r.phase = r.internal ? PhaseStep.SERVER_REWRITE : PhaseStep.POST_READ;
   r.step = 0;
   r.validLocation = true;
+  r.gzipVary = false;
+  // What was done before is not what goes wrong from now on.
+  r.main.clientExchange.action = undefined;
   if (r.debugging && !r.internal) {
     logHead(r);
   }
