@@ -4,6 +4,7 @@ import t from 'tap';
 import { SystemCrypt } from '../../src/worker/password/system-crypt.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
+import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
 
@@ -151,6 +152,17 @@ t.test('realms, files and levels', async (t) => {
   const open = await httpGet(s, '/any-open', basic('plain', 'wrong'));
   t.strictSame([open.status, open.header('WWW-Authenticate')], [200, undefined]);
   t.equal(await status(s, '/all', basic('plain')), 403);
+});
+
+t.test("a challenge stands beside a backend's, and the log says nothing of what was done for the backend", async (t) => {
+  const origin = await startOrigin(t, { status: 401, headers: { 'WWW-Authenticate': ['One', 'Two'] } });
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { proxy_pass http://127.0.0.1:${origin.port}; proxy_intercept_errors on; error_page 401 /own; }
+      location = /own { auth_basic own; auth_basic_user_file %%DIR%%/none; }`),
+  });
+  t.strictSame((await httpGet(s, '/')).all('WWW-Authenticate'), ['One', 'Two', 'Basic realm="own"']);
+  t.notMatch(await s.logged('no user/password was provided for basic authentication'), / while /);
 });
 
 t.test('auth_delay', async (t) => {

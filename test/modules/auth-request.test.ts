@@ -100,6 +100,16 @@ t.test('satisfy, error_page and a check that fails', async (t) => {
   t.equal((await httpGet(s, '/lost')).status, 500);
 });
 
+t.test('$status of an answer without a page', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { auth_request /missing; auth_request_set $said "$status $sent_http_x_a"; error_page 500 @failed; }
+      location = /missing { internal; }
+      location @failed { return 200 "$said"; }`),
+  });
+  t.equal((await httpGet(s, '/')).text, '404 ');
+});
+
 t.test('messages', async (t) => {
   for (const [line, expected] of [
     ['auth_request /a; auth_request_set $x $uri', undefined],
@@ -151,5 +161,6 @@ t.test('a subrequest in the access log was sent by nobody', async (t) => {
   const request = requestText('GET', '/a', { Connection: 'close' });
   await http(s, request);
   await s.stop();
-  t.strictSame(s.read('sub.log').trim().split('\n'), ['/check 0 []', `/page.html ${request.length} [OK]`]);
+  // The subrequest's line has asked whether the request is complete, and the answer stays.
+  t.strictSame(s.read('sub.log').trim().split('\n'), ['/check 0 []', `/page.html ${request.length} []`]);
 });

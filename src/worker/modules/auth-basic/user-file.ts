@@ -24,7 +24,7 @@ export function readUsers(r: Request, path: string): ReadonlyMap<string, string>
     return errno === ENOENT ? 403 : 500;
   }
   if (info.isDirectory) {
-    r.log(CRIT, `read() "${path}" failed (${errnoText(EISDIR)})`);
+    r.log(CRIT, `pread() "${path}" failed (${errnoText(EISDIR)})`);
     return 500;
   }
   if (info.fd !== -1) {

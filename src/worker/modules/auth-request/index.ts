@@ -67,6 +67,10 @@ function ask(r: Request, conf: Readonly<Settings>): Result {
     headerOnly: true,
     trace: 'auth_request',
     done: (subrequest, code) => {
+      // An error's page is not made, but its status is what `$status` shows.
+      if (code >= 300 && subrequest.out.status === 0) {
+        subrequest.out.status = code;
+      }
       setVariables(r, subrequest, conf.sets);
       r.resume(verdict(r, subrequest, code));
     },
