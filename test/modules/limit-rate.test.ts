@@ -2,6 +2,7 @@ import t from 'tap';
 import { configMessage } from '../support/config-message.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('a head longer than what a second lets through comes in pieces, too', async (t) => {
   const long = 'x'.repeat(2000);
@@ -60,6 +61,22 @@ t.test('a backend gives a rate in X-Accel-Limit-Rate, which counts if it is a nu
   ] as const) {
     t.equal((await httpGet(s, `/backend?rate=${rate}`)).header('x-rate'), expected, rate);
   }
+});
+
+t.test('$limit_rate is that of the location once the response is sent, and what is no size is told', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { limit_rate 3m; return 200 "$limit_rate"; }
+       location /set { set $limit_rate 5m; return 200 "$limit_rate"; }
+       location /bad { set $limit_rate fast; return 200 "$limit_rate"; }`,
+      "log_format rate '$uri $limit_rate'; access_log %%DIR%%/rate.log rate;",
+    ),
+  });
+  t.equal((await httpGet(s, '/')).text, '0');
+  t.equal((await httpGet(s, '/set')).text, '5242880');
+  t.equal((await httpGet(s, '/bad')).text, '0');
+  await s.logged('invalid $limit_rate "fast"');
+  t.equal(await waitFor(() => s.read('rate.log').includes('/bad') && s.read('rate.log')), '/ 3145728\n/set 5242880\n/bad 0\n');
 });
 
 t.test('a rate is looked at for a response without a body, too', async (t) => {

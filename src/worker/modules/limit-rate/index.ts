@@ -1,6 +1,7 @@
 import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { parseSize } from '../../../shared/config/language/units.js';
+import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { type Rates, ratesSlot } from '../../http/body/rate.js';
 import type { Request } from '../../http/request/request.js';
@@ -41,12 +42,15 @@ export const limitRateModule = defineModule({
       name: 'limit_rate',
       cacheable: false,
       changeable: true,
-      get: (r) => String(r.limitRateSet ? r.limitRate : (parseSize(r.location.conf(ratesSlot).limitRate?.eval(r) ?? '0') ?? 0)),
+      // That of the location counts, and is shown, once the response is sent.
+      get: (r) => String(r.limitRate),
       set(r, value) {
         const bytes = parseSize(value);
         if (bytes === undefined) {
+          r.log(ERROR, `invalid $limit_rate "${value}"`);
           return;
         }
+        r.limitRate = bytes;
         r.main.limitRate = bytes;
         r.main.limitRateSet = true;
       },
