@@ -96,7 +96,7 @@ function isDiskFull(path: string, minFree: number, log: Logger): boolean {
   }
   try {
     const { bavail, bsize } = statfsSync(fsPath(path));
-    return bavail * bsize < minFree;
+    return bavail * bsize <= minFree;
   } catch (error) {
     log.log(CRIT, `statfs() "${path}" failed (${errnoText(error)})`);
     return false;

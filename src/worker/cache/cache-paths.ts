@@ -68,10 +68,10 @@ class Parameters {
     if (parameter === 'sync') {
       this.sync = true;
     } else if (key === 'levels') {
-      if (!/^[12](:[12]){0,2}$/.test(value)) {
+      if (!/^([12](:[12]){0,2})?$/.test(value)) {
         ctx.fail(`invalid "levels" "${parameter}"`, { arg, hint: 'up to three numbers from 1 to 2, as in `levels=1:2`' });
       }
-      this.levels = value.split(':').map(Number);
+      this.levels = value === '' ? [] : value.split(':').map(Number);
     } else if (key === 'use_temp_path') {
       this.useTempPath = onOff(ctx, arg, key, value);
     } else if (key === 'purger') {

@@ -199,15 +199,15 @@ export class CacheIndex {
     return hashes;
   }
 
-  /** Takes up to `limit` of the least recently used entries off while the cache is larger than `size` bytes. */
+  /** Takes up to `limit` of the least recently used entries off while the cache is not smaller than `size` bytes. */
   takeOldest(size: number, limit: number): string[] {
     let over = this.#meta.one()[0] - size;
     const taken: string[] = [];
-    if (over <= 0) {
+    if (over < 0) {
       return taken;
     }
     for (const [hash, bytes] of this.#oldest.all(limit)) {
-      if (over <= 0) {
+      if (over < 0) {
         break;
       }
       this.#remove.run(hash);
