@@ -46,7 +46,7 @@ export function deleteResource(r: Request, conf: Readonly<DavSettings>): Result 
     r.log(ERROR, folder ? '"Depth" header must be infinity' : '"Depth" header must be 0 or infinity');
     return 400;
   }
-  return deletePath(r, folder ? path.slice(0, -1) : path, folder) || 204;
+  return deletePath(r, folder ? path.slice(0, -1) : path, folder, path) || 204;
 }
 
 /** Makes a collection. nginx: ngx_http_dav_mkcol_handler. */

@@ -57,7 +57,7 @@ export function nameNewResource(r: Request): void {
 }
 
 /** Removes a file, or a folder with all that is in it. Returns 0 or a status. nginx: ngx_http_dav_delete_path. */
-export function deletePath(r: Request, path: string, folder: boolean): Result {
+export function deletePath(r: Request, path: string, folder: boolean, told: string = path): Result {
   if (r.http.env.rehearsing) {
     return 0;
   }
@@ -72,7 +72,7 @@ export function deletePath(r: Request, path: string, folder: boolean): Result {
     }
     return 0;
   } catch (error) {
-    return failure(r, error, 404, folder ? 'rmdir()' : 'unlink()', path);
+    return failure(r, error, 404, folder ? 'rmdir()' : 'unlink()', told);
   }
 }
 
