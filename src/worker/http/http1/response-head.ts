@@ -86,7 +86,11 @@ const encoder = new Http1Encoder();
 function statusLine(status: number, reason: string | undefined): string {
   // A backend may have sent one with less than three digits' worth.
   const code = status < 100 ? String(status).padStart(3, '0') : status;
-  return reason === '' ? `HTTP/1.1 ${code}\r\n` : `HTTP/1.1 ${code} ${reason ?? reasonPhrase(status)}\r\n`;
+  if (reason === '') {
+    return `HTTP/1.1 ${code}\r\n`;
+  }
+  // A response with an interim status, as `return` can give it, has no phrase in nginx.
+  return `HTTP/1.1 ${code} ${reason ?? (status < 200 ? '' : reasonPhrase(status))}\r\n`;
 }
 
 /** Types for which the first lines are kept, by status: backends may name a new one in each response. */
