@@ -161,6 +161,31 @@ t.test('what a head asks of the server itself holds for what comes in its place'
   }
 });
 
+t.test('a buffered response in chunks is passed on as it comes', async (t) => {
+  let goOn = (): void => {};
+  const origin = await startOrigin(t, async (_request, reply) => {
+    await reply.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n');
+    await new Promise<void>((done) => (goOn = done));
+    return reply.end('6\r\nsecond\r\n0\r\n\r\n');
+  });
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { proxy_pass http://127.0.0.1:${origin.port}; }
+       location /filtered { sub_filter x y; sub_filter_types *; proxy_pass http://127.0.0.1:${origin.port}; }
+       location /kept { proxy_cache Z; proxy_cache_valid 1m; proxy_pass http://127.0.0.1:${origin.port}; }`,
+      'proxy_cache_path %%DIR%%/cache keys_zone=Z:1m;',
+    ),
+  });
+  for (const path of ['/', '/filtered', '/kept']) {
+    const client = await RawClient.connect(s);
+    client.send(requestText('GET', path, { Connection: 'close' }));
+    await waitFor(() => client.received.includes('first'), { what: () => `the first chunk of ${path}` });
+    goOn();
+    t.equal((await client.response()).text, 'firstsecond', path);
+    client.destroy();
+  }
+});
+
 t.test('broken backends', async (t) => {
   const origin = await startOrigin(t, '');
   const to = `http://127.0.0.1:${origin.port}`;

@@ -61,6 +61,37 @@ export class ChunkedBody {
     return this.#state === DATA ? this.#size : 0;
   }
 
+  /** How many bytes have to come at least until the end of the body. nginx: ngx_http_chunked_t.length. */
+  get least(): number {
+    const size = this.#size;
+    switch (this.#state) {
+      case SIZE_START:
+        return 5;
+      case SIZE:
+        return 2 + (size > 0 ? size + 7 : 2);
+      case EXTENSION:
+        return size > 0 ? size + 9 : 4;
+      case SIZE_LF:
+        return size + 8;
+      case DATA:
+        return size + 7;
+      case DATA_CR:
+        return 7;
+      case DATA_LF:
+        return 6;
+      case LAST_LF:
+        return 3;
+      case TRAILER:
+        return 2;
+      case TRAILER_LINE:
+        return 4;
+      case TRAILER_LINE_LF:
+        return 3;
+      default:
+        return 1;
+    }
+  }
+
   /** Reads `from..to`, up to the end of the body or of the bytes. The bytes read are written over. */
   read(bytes: Uint8Array, from: number, to: number): number {
     let state = this.#state;

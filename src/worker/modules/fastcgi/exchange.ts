@@ -28,6 +28,8 @@ export interface FastcgiRequestPlan {
   readonly passBody: boolean;
 }
 
+/** Bytes of a record's head. */
+const RECORD_HEAD = 8;
 /** The length of the body is not known. */
 const UNKNOWN = -1;
 /** A body need not come; if it does, it is as long as the head says. */
@@ -54,6 +56,8 @@ export class FastcgiExchange implements Exchange {
   #headSize = 0;
   /** Body that is still to come, or one of these two. */
   #left = UNKNOWN;
+  /** Some of what came behind the head was read. */
+  #bodyRead = false;
   /** Where in the bytes at hand the body is that they held: that of all records is moved together. */
   #start = 0;
   #end = 0;
@@ -62,6 +66,14 @@ export class FastcgiExchange implements Exchange {
     this.#plan = plan;
     this.sendsBody = plan.passBody;
     this.bodyFrame = plan.passBody ? stdinFrame : undefined;
+  }
+
+  /** nginx: the end of ngx_http_fastcgi_input_filter; the head of a record is awaited at first. */
+  get least(): number | undefined {
+    if (!this.#plan.keepConnection) {
+      return undefined;
+    }
+    return this.#bodyRead ? this.#records.least : RECORD_HEAD;
   }
 
   // nginx: ngx_http_fastcgi_create_request.
@@ -85,6 +97,7 @@ export class FastcgiExchange implements Exchange {
     this.#head = EMPTY;
     this.#headSize = 0;
     this.complete = false;
+    this.#bodyRead = false;
   }
 
   // nginx: ngx_http_fastcgi_process_header.
@@ -191,6 +204,7 @@ export class FastcgiExchange implements Exchange {
   // nginx: ngx_http_fastcgi_input_filter, ngx_http_fastcgi_non_buffered_filter.
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean {
     this.#start = this.#end = start;
+    this.#bodyRead = true;
     const sound = this.#readRecords(u, bytes, start, end);
     this.#passOn(u, bytes);
     return sound;

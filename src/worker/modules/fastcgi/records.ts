@@ -92,6 +92,12 @@ export class RecordReader {
     this.#read = 0;
   }
 
+  /** Bytes that have to come at least. */
+  get least(): number {
+    const left = this.#at === AT.HEAD ? 0 : this.#at === AT.CONTENT && this.#left > 0 ? this.#left : this.#padding;
+    return Math.max(left, 1);
+  }
+
   read(bytes: Buffer, start: number, end: number): number {
     switch (this.#at) {
       case AT.HEAD:

@@ -38,6 +38,11 @@ export interface Exchange {
    * false when the response is malformed. nginx: input_filter.
    */
   readBody(u: UpstreamRequest, bytes: Buffer, start: number, end: number): boolean;
+  /**
+   * How many bytes have to come at least until the end of the response: with as many a buffered response is passed on. Undefined where
+   * whole buffers are awaited. nginx: ngx_event_pipe_t.length.
+   */
+  readonly least?: number | undefined;
   /** The whole response has been read. */
   readonly complete: boolean;
   /** The response ends with the connection. */

@@ -28,6 +28,7 @@ export abstract class Http2Exchange implements Exchange, Http2User {
   abstract readonly maxStreams: number;
   readonly keepsHead = true;
   readonly endsWithConnection = false;
+  readonly least = 1;
   readonly http2User: Http2User = this;
   complete = false;
   connects = false;

@@ -48,6 +48,8 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** The client's side waits for a piece. */
   #demand = false;
   #flushed = false;
+  /** What is here is passed on, however little it is. */
+  #flows = false;
   #file: TempFile | undefined = undefined;
   #fileRead = 0;
   #fileEnd = 0;
@@ -102,6 +104,11 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
       this.#rest ??= new Gathered();
       this.#rest.add(bytes, start, end);
     }
+  }
+
+  /** Has what is here passed on, however little it is, and with it all that comes until there is nothing left. */
+  flow(): void {
+    this.#flows = this.#queued > 0;
   }
 
   /** After pieces were added from `read` bytes: passes them on, or puts them away, or stops the backend. Returns false when that failed. */
@@ -210,8 +217,8 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
     }
     const queued = this.#queued;
     if (queued > 0) {
-      // As nginx, a buffered response is sent on by whole buffers.
-      if (this.#buffering && this.#state === OPEN && queued < this.#u.conf.settings.buffers.size) {
+      // As nginx, a buffered response is sent on by whole buffers where nothing tells what has to come at least.
+      if (this.#buffering && this.#state === OPEN && !this.#flows && queued < this.#u.conf.settings.buffers.size) {
         return;
       }
       if (this.#lent === null) {
@@ -248,6 +255,9 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** A piece is about to be sent. Returns whether it is the last. */
   #leaves(): boolean {
     this.#demand = false;
+    if (this.#queued === 0) {
+      this.#flows = false;
+    }
     const last = this.#state === ENDED && this.#queued === 0 && this.#fileRead === this.#fileEnd;
     if (last) {
       this.#release();

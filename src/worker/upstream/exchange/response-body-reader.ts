@@ -17,6 +17,9 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
   readonly #u: UpstreamRequest;
   readonly pipe: ResponsePipe;
   readonly #pacer: ReadPacer | null;
+  /** With so many bytes what is here is passed on, and how many have come since it was. */
+  #least = Number.POSITIVE_INFINITY;
+  #came = 0;
 
   constructor(u: UpstreamRequest) {
     this.#u = u;
@@ -34,6 +37,7 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     const u = this.#u;
     const { exchange } = u;
     exchange.beginBody(u);
+    this.#least = exchange.least ?? Number.POSITIVE_INFINITY;
     // As in nginx, what came with the head of a response that is not buffered is read before that.
     if (u.buffering) {
       u.action = 'reading upstream';
@@ -90,6 +94,12 @@ export class ResponseBodyReader implements ChannelOwner, Passing {
     if (exchange.complete) {
       this.#complete();
       return;
+    }
+    this.#came += end - start;
+    if (this.#came >= this.#least) {
+      this.#came = 0;
+      this.#least = exchange.least ?? Number.POSITIVE_INFINITY;
+      this.pipe.flow();
     }
     if (!this.pipe.settle(end - start)) {
       u.finalize(FAILED);

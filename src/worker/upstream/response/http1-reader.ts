@@ -58,6 +58,11 @@ export class Http1Reader implements HeadProgress {
     }
   }
 
+  /** nginx: the end of ngx_http_proxy_chunked_filter. */
+  get least(): number | undefined {
+    return this.#chunked === null ? undefined : this.#trailers === null ? this.#chunked.least : 1;
+  }
+
   /** The body ends with the connection. */
   get endsWithConnection(): boolean {
     return this.#chunked === null && this.#left === UNTIL_CLOSE;
