@@ -142,7 +142,10 @@ function judge(r: Request, user: string, realm: string, verdict: PasswordVerdict
   return challenge(r, realm);
 }
 
-/** A challenge stands beside those that are there, such as a backend's whose error brought the request here. nginx: ngx_http_auth_basic_set_realm. */
+/**
+ * A challenge stands beside those that are there, such as a backend's whose error brought the request here. nginx:
+ * ngx_http_auth_basic_set_realm.
+ */
 function challenge(r: Request, realm: string): Result {
   r.trace?.add(r, 'access', 'auth_basic: asks for a user and a password', authLine(r));
   const text = `Basic realm="${lineText(realm)}"`;
