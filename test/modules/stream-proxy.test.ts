@@ -34,6 +34,31 @@ t.test('bytes both ways', async (t) => {
   t.match(s.log(), /proxy 127\.0\.0\.1:\d+ connected to 127\.0\.0\.1:\d+$/m);
 });
 
+t.test('the time of the first byte of a backend that sends its end alone', async (t) => {
+  const backend = await startTcpBackend(t, (socket) => socket.end());
+  const s = await startServer(t, {
+    conf: streamConf(`server { listen 127.0.0.1:%%PORT_0%%; proxy_pass 127.0.0.1:${backend.port}; }`, ' $upstream_first_byte_time'),
+  });
+  t.equal(await (await RawClient.connect(s)).rest(), '');
+  await s.accessLogged(/^200 \d\.\d{3}$/m);
+});
+
+t.test('least_time: a session counts whose server has not said a word', async (t) => {
+  const [slow, fast] = [await startTcpBackend(t, () => {}), await startTcpBackend(t, () => {})];
+  const s = await startServer(t, {
+    conf: streamConf(`upstream u { least_time last_byte; server 127.0.0.1:${slow.port}; server 127.0.0.1:${fast.port}; }
+      server { listen 127.0.0.1:%%PORT_0%%; proxy_timeout 1s; proxy_pass u; }`),
+  });
+  await (await RawClient.connect(s)).rest();
+  for (const sessions of [1, 2, 3]) {
+    const client = await RawClient.connect(s);
+    await waitFor(() => fast.sockets.length === sessions);
+    client.end();
+    await client.rest();
+  }
+  t.equal(slow.sockets.length, 1);
+});
+
 t.test('a side that does not read', async (t) => {
   const data = randomBytes(24 * 1024 * 1024);
   const backend = await startTcpBackend(t, (socket) => {

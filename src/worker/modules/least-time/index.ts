@@ -16,6 +16,7 @@ type Event = 'header' | 'connect' | 'first_byte' | 'last_byte';
 interface Mode {
   readonly event: Event;
   readonly inflight: boolean;
+  readonly ofSessions: boolean;
 }
 
 const OF_REQUESTS: readonly Event[] = ['header', 'last_byte'];
@@ -125,19 +126,20 @@ class LeastTimePicker extends RoundRobinPicker {
     this.#counted = false;
   }
 
-  // nginx: ngx_http_upstream_free_least_time_peer.
+  // nginx: ngx_http_upstream_free_least_time_peer, ngx_stream_upstream_free_least_time_peer.
   override done(peer: Peer, state: number, attempt: Attempt | null): void {
-    const { inflight, event } = this.#mode;
+    const { inflight, event, ofSessions } = this.#mode;
     if (this.#counted) {
       this.#uncount(peer, Math.max(Math.floor(attempt?.responseTime ?? 0), 0));
     }
     if ((state & (PEER_FAILED | PEER_NEXT)) === 0 && attempt !== null) {
       const early = event === 'connect' ? attempt.connectTime : attempt.headerTime;
-      if (early !== -1) {
+      // A session tells how long it took though its server may not have said a word.
+      if (early !== -1 || ofSessions) {
         peer.responseTime = mean(peer.responseTime, Math.floor(attempt.responseTime));
-        if (!inflight || event === 'last_byte') {
-          peer.headerTime = mean(peer.headerTime, Math.floor(early));
-        }
+      }
+      if (early !== -1 && (!inflight || event === 'last_byte')) {
+        peer.headerTime = mean(peer.headerTime, Math.floor(early));
       }
     }
     super.done(peer, state, attempt);
@@ -162,12 +164,13 @@ export const leastTimeModule = defineModule({
             ctx.fail(`invalid parameter "${inflight}"`, { arg: 1 });
           }
           const word = which.toLowerCase();
-          const events = ctx.block.context === In.STREAM_UPSTREAM ? OF_SESSIONS : OF_REQUESTS;
+          const ofSessions = ctx.block.context === In.STREAM_UPSTREAM;
+          const events = ofSessions ? OF_SESSIONS : OF_REQUESTS;
           const event = events.find((known) => known === word);
           if (event === undefined) {
             return ctx.fail(`invalid value "${which}"`, { arg: 0, hint: `it is one of ${events.join(', ')}` });
           }
-          const mode: Mode = { event, inflight: inflight !== undefined };
+          const mode: Mode = { event, inflight: inflight !== undefined, ofSessions };
           setBalancer(ctx, (set) => ({ begin: (r) => new LeastTimePicker(r, set, mode) }), ACCEPTS_ALL);
         },
       },

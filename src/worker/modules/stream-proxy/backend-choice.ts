@@ -130,11 +130,13 @@ export abstract class BackendChoice extends PeerChoice implements SessionUpstrea
     this.picker!.connected?.(this.chosen!, attempt);
   }
 
-  /** The peer at hand has sent something. nginx: NGX_STREAM_UPSTREAM_NOTIFY_FIRST_BYTE. */
-  protected firstByte(now: number): void {
+  /** The peer at hand has sent something, be it its end alone. nginx: NGX_STREAM_UPSTREAM_NOTIFY_FIRST_BYTE. */
+  protected heard(): void {
     const attempt = this.attempt!;
-    attempt.headerTime = now - this.attemptStart;
-    this.picker!.headerReceived?.(this.chosen!, attempt);
+    if (attempt.headerTime === -1) {
+      attempt.headerTime = performance.now() - this.attemptStart;
+      this.picker!.headerReceived?.(this.chosen!, attempt);
+    }
   }
 
   /** The attempt failed: another peer is asked, or the session ends. nginx: ngx_stream_proxy_next_upstream. */

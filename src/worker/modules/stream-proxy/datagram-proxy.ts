@@ -166,10 +166,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
       return;
     }
     const before = enter(r);
-    const attempt = this.attempt!;
-    if (attempt.headerTime === -1) {
-      this.firstByte(performance.now());
-    }
+    this.heard();
     this.#responses++;
     this.#received += bytes.length;
     if (this.#filter === undefined) {
@@ -216,6 +213,7 @@ export class DatagramProxy extends BackendChoice implements DatagramTaker, Sessi
     r.action = 'proxying and reading from upstream';
     this.log(ERROR, `recv() failed (${errnoText({ errno })})`);
     this.peerFailed = true;
+    this.heard();
     this.#responses++;
     this.#after();
     leave(before);

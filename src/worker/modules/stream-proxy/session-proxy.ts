@@ -242,9 +242,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     if (!this.#connected) {
       return;
     }
-    if (this.attempt!.headerTime === -1) {
-      this.firstByte(performance.now());
-    }
+    this.heard();
     r.action = 'proxying and sending to client';
     const goesOn = this.#down.take(bytes.length === end ? bytes : bytes.subarray(0, end), r.socket);
     this.#noteSent();
@@ -264,6 +262,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       this.next();
       return;
     }
+    this.heard();
     this.#down.end();
     if (!this.r.finished) {
       this.#after(true);
