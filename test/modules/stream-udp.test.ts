@@ -46,6 +46,27 @@ t.test('clients with the same port', async (t) => {
   t.equal(new Set(backend.peers).size, 3);
 });
 
+/** Behind the ports that tests reserve, which they do on an address that a socket for all addresses cannot have beside it. */
+const ANY_PORT = 32_010 + 2 * (process.pid % 350);
+
+// libuv does not tell where datagrams came to.
+const tellsLocal = process.env.SLUICE_TEST_NET_ENGINE !== 'libuv';
+
+t.test('a socket for all addresses answers from the one that was asked', { skip: !tellsLocal }, async (t) => {
+  const backend = await startDatagramBackend(t, echo);
+  const s = await startServer(t, {
+    conf: streamConf(`log_format place '$server_addr:$server_port'; access_log %%DIR%%/access.log place;
+      server { listen *:${ANY_PORT} udp; proxy_pass 127.0.0.1:${backend.port}; proxy_responses 1; }
+      server { listen *:${ANY_PORT + 1} udp; return $server_addr; }`),
+  });
+  for (const host of ['127.0.0.1', '127.0.0.2', '127.0.0.3']) {
+    const peer = await DatagramPeer.connect(t, ANY_PORT, {}, host);
+    t.equal(await peer.ask(host), host);
+    await s.accessLogged(`${host}:${ANY_PORT}`);
+    t.equal(await (await DatagramPeer.connect(t, ANY_PORT + 1, {}, host)).ask('?'), host);
+  }
+});
+
 t.test('how many datagrams a session is for', async (t) => {
   const backend = await startDatagramBackend(t, (bytes, answer) => {
     for (let i = 0; i < Number(bytes.toString()); i++) {

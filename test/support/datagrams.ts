@@ -43,12 +43,17 @@ export class DatagramPeer {
     socket.on('error', () => {});
   }
 
-  /** Talks to a port of 127.0.0.1, perhaps from a given address and port. */
-  static async connect(t: Test, to: number, from: { readonly address?: string; readonly port?: number } = {}): Promise<DatagramPeer> {
+  /** Talks to a port of 127.0.0.1, or of `host`, perhaps from a given address and port. What others send does not come. */
+  static async connect(
+    t: Test,
+    to: number,
+    from: { readonly address?: string; readonly port?: number } = {},
+    host = '127.0.0.1',
+  ): Promise<DatagramPeer> {
     const socket = createSocket('udp4');
     t.teardown(() => new Promise<void>((done) => socket.close(() => done())));
     await new Promise<void>((done) => socket.bind(from.port ?? 0, from.address ?? '127.0.0.1', done));
-    await new Promise<void>((done) => socket.connect(to, '127.0.0.1', done));
+    await new Promise<void>((done) => socket.connect(to, host, done));
     return new DatagramPeer(socket);
   }
 

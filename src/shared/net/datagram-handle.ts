@@ -71,23 +71,24 @@ function onMessage(this: UdpHandle, length: number, _handle: UdpHandle, bytes: B
   if (length < 0) {
     taker.receiveFailed(length);
   } else if (from === undefined) {
-    taker.datagram(bytes ?? Buffer.alloc(0), '', 0);
+    taker.datagram(bytes ?? Buffer.alloc(0), '', 0, undefined);
   } else {
-    taker.datagram(bytes as Buffer, from.address, from.port);
+    taker.datagram(bytes as Buffer, from.address, from.port, undefined);
   }
 }
 
 /** A UDP socket that libuv serves. */
 export class DatagramHandle implements DatagramSocket {
   readonly #handle: UdpHandle;
-  readonly #ipv6: boolean;
+  /** The socket is of IPv6. */
+  readonly ipv6: boolean;
   /** Bytes that the kernel has not taken yet. */
   #waiting = 0;
   #closed = false;
 
   private constructor(handle: UdpHandle, ipv6: boolean) {
     this.#handle = handle;
-    this.#ipv6 = ipv6;
+    this.ipv6 = ipv6;
   }
 
   /** A socket that is bound to a local address, which a more special one may have beside it. */
@@ -199,7 +200,7 @@ export class DatagramHandle implements DatagramSocket {
   }
 
   peer(address: string, port: number): DatagramPeer {
-    return { address, port, kernel: undefined };
+    return { address, port, kernel: undefined, local: undefined };
   }
 
   sendTo(bytes: Buffer, { address, port }: DatagramPeer): number {
@@ -209,7 +210,7 @@ export class DatagramHandle implements DatagramSocket {
     pieces[0] = bytes;
     spare ??= new (binding().SendWrap)();
     const handle = this.#handle;
-    const code = this.#ipv6 ? handle.send6(spare, pieces, 1, port, address, true) : handle.send(spare, pieces, 1, port, address, true);
+    const code = this.ipv6 ? handle.send6(spare, pieces, 1, port, address, true) : handle.send(spare, pieces, 1, port, address, true);
     return this.#sent(code, bytes);
   }
 

@@ -5,8 +5,11 @@ export const MOST_WAITING = 256 * 1024;
 
 /** Takes what comes on a {@link DatagramSocket}. */
 export interface DatagramTaker {
-  /** A datagram came, in memory of its own; only a socket that is not connected says from where. */
-  datagram(bytes: Buffer, address: string, port: number): void;
+  /**
+   * A datagram came, in memory of its own; only a socket that is not connected says from where. `local`: to which of the host's addresses,
+   * in the form in which a datagram can leave from there and in memory that is used again; undefined where that is not told.
+   */
+  datagram(bytes: Buffer, address: string, port: number, local: Buffer | undefined): void;
   /** Receiving failed, with this negated error number. */
   receiveFailed(errno: number): void;
 }
@@ -17,12 +20,14 @@ export interface DatagramPeer {
   readonly port: number;
   /** The address in the kernel's form, for a socket that needs it. */
   readonly kernel: Buffer | undefined;
+  /** From which of the host's addresses; undefined for whichever the kernel takes. */
+  readonly local: Buffer | undefined;
 }
 
 /** A UDP socket, whichever engine serves it. Numbers that are returned and less than 0 are negated error numbers. */
 export interface DatagramSocket {
-  /** Where this end is. */
-  local(): SocketAddress;
+  /** Where this end is; of several addresses, the one to which a datagram came. */
+  local(came?: Buffer): SocketAddress;
   /** Gives what comes to `taker` from now on. */
   receive(taker: DatagramTaker): number;
   /** Leaves what comes with the kernel until {@link resume}. */
@@ -32,7 +37,7 @@ export interface DatagramSocket {
   send(bytes: Buffer): number;
   /** Sends a datagram from a socket that is not connected, to a {@link peer} of it. */
   sendTo(bytes: Buffer, peer: DatagramPeer): number;
-  /** What `sendTo` takes. */
-  peer(address: string, port: number): DatagramPeer;
+  /** What `sendTo` takes; `local` as a taker was given it. */
+  peer(address: string, port: number, local?: Buffer): DatagramPeer;
   close(): void;
 }

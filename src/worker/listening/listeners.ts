@@ -190,7 +190,7 @@ function warnAboutProtocols(address: ListenAddress, listen: ListenInfo, reports:
 
 /**
  * Groups addresses into the sockets to bind: a wildcard socket also serves the addresses that need none of their own. For UDP each address
- * has its own, since Node does not tell to which one a datagram came. nginx: ngx_http_init_listening.
+ * has its own, since libuv does not tell to which one a datagram came. nginx: ngx_http_init_listening.
  */
 export function collectSockets(all: readonly ListenAddress[]): AddressSocket[] {
   const addresses = all.filter(({ quic, family }) => !quic || (family !== 'unix' && whyNoQuic() === ''));

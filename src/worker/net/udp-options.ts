@@ -44,6 +44,15 @@ export function setUdpOptions(native: Native, fd: number, family: number, tellin
   setNumber(native, fd, IPPROTO_IP, IP_PKTINFO, telling.local && family === Family.INET ? 1 : 0);
 }
 
+/** Has a socket for all of a host's addresses tell to which one a datagram came. */
+export function tellLocal(native: Native, fd: number, family: number): void {
+  if (family === Family.INET6) {
+    setNumber(native, fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+  } else {
+    setNumber(native, fd, IPPROTO_IP, IP_PKTINFO, 1);
+  }
+}
+
 /** What {@link readControl} has found. */
 export interface Ancillary {
   /** How long the datagrams are that came together; 0 where one came alone. */

@@ -1,34 +1,53 @@
+import type { Native } from '../../../shared/native/native.js';
 import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
 import type { DatagramHandle } from '../../../shared/net/datagram-handle.js';
 import { type DatagramPeer, type DatagramSocket, type DatagramTaker, MOST_WAITING } from '../../../shared/net/datagram-socket.js';
 import type { SocketAddress, SocketDemands } from '../../../shared/net/socket.js';
-import { addressAt, ipAddress, type KernelAddress, nameOfSocket } from '../../../shared/net/socket-addresses.js';
+import { addressAt, Family, ipAddress, type KernelAddress, nameOfSocket } from '../../../shared/net/socket-addresses.js';
 import { systemError } from '../../../shared/net/system-error.js';
 import { Kind, type RingEndpoint, type UringEngine } from '../../../shared/net/uring/engine.js';
 import { Region, RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { localText } from '../local-text.js';
+import { MessageSender } from '../message-sender.js';
+import { type Ancillary, readControl, tellLocal } from '../udp-options.js';
 
 const [EINTR, EBADF, EAGAIN, EINVAL, ENOBUFS, ECANCELED] = [-4, -9, -11, -22, -105, -125];
 
-/** struct msghdr: its bytes, and where it says how long an address may be. */
+/** struct msghdr: its bytes, and where it says how long an address and what is told beside it may be. */
 const HEADER = 56;
-const NAME_LENGTH = 8;
-/** struct io_uring_recvmsg_out, behind which the address and then the datagram are. */
+const [NAME_LENGTH, CONTROL_LENGTH] = [8, 40];
+/** struct io_uring_recvmsg_out, behind which are the address, where the datagram came to, if that is asked for, and the datagram. */
 const FOUND = 16;
 const NAME = 28;
+const CONTROL = 64;
+/** Bytes of the longest datagram. */
+const LONGEST = 64 * 1024;
+const ANY: ReadonlySet<string | undefined> = new Set(['0.0.0.0', '::']);
 /** As many bytes as a connection may bring in before anybody can say that it is enough. */
 const AT_ONCE = 64 * 1024;
 /** How many failures in turn there may be; then the socket is tried again after a pause. */
 const PATIENCE = 16;
 const RETRY = 500;
 
-/** A process asks for the same of every datagram of sockets that are not connected. */
+/** A process asks for the same of every datagram of sockets that are not connected, and are for one address or for all of them. */
 let header: Region | undefined;
+let localHeader: Region | undefined;
+/** What leaves from an address that it names. */
+let output: Region | undefined;
 
 interface Waiting {
   readonly bytes: Buffer;
   readonly address: Buffer | null;
+  readonly local: Buffer | undefined;
+}
+
+function askFor(native: Native, control: number): Region {
+  const region = Region.map(native, HEADER);
+  region.bytes.writeUInt32LE(NAME, NAME_LENGTH);
+  region.bytes.writeUInt32LE(control, CONTROL_LENGTH);
+  return region;
 }
 
 /** A UDP socket that receives through the ring. It sends at once: the kernel takes datagrams as they are. */
@@ -37,6 +56,10 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
   readonly #fd: number;
   /** What has the descriptor; null where it is this socket's own. */
   readonly #handle: DatagramHandle | null;
+  /** Sends from the address to which a client came; null where the socket has one only. */
+  readonly #sender: MessageSender | null = null;
+  /** What is told beside the present datagram, where there is a sender. */
+  readonly #found: Ancillary | null = null;
   readonly #index: number;
   readonly #generation: number;
   #taker: DatagramTaker | undefined = undefined;
@@ -59,6 +82,13 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
     this.#engine = engine;
     this.#fd = fd;
     this.#handle = handle;
+    if (handle !== null && ANY.has(nameOfSocket(engine.native, fd).address)) {
+      const { native } = engine;
+      tellLocal(native, fd, handle.ipv6 ? Family.INET6 : Family.INET);
+      output ??= Region.map(native, LONGEST);
+      this.#sender = new MessageSender(native, fd, output);
+      this.#found = { segment: 0, ecn: 0, localAt: -1, localLength: 0 };
+    }
     this.#index = engine.add(this);
     this.#generation = engine.generation(this.#index);
   }
@@ -83,8 +113,8 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
     return new UringDatagramSocket(engine, fd, null);
   }
 
-  local(): SocketAddress {
-    return nameOfSocket(this.#engine.native, this.#fd);
+  local(came?: Buffer): SocketAddress {
+    return localText(nameOfSocket(this.#engine.native, this.#fd), came);
   }
 
   // ---------------------------------------------------------------- receiving
@@ -133,7 +163,7 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
     if (this.#held.length > 0) {
       this.#engine.ask(this);
     }
-    this.#taker!.datagram(held, '', 0);
+    this.#taker!.datagram(held, '', 0, undefined);
     return true;
   }
 
@@ -146,11 +176,15 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
       ring.receive(this.#fd, datagrams.group, receiveMost > 0 ? AT_ONCE : 0, tag, this.#generation);
       return;
     }
-    if (header === undefined) {
-      header = Region.map(native, HEADER);
-      header.bytes.writeUInt32LE(NAME, NAME_LENGTH);
+    let asked: Region;
+    if (this.#sender === null) {
+      header ??= askFor(native, 0);
+      asked = header;
+    } else {
+      localHeader ??= askFor(native, CONTROL);
+      asked = localHeader;
     }
-    ring.receiveMessages(this.#fd, datagrams.group, header.address(0, HEADER), tag, this.#generation);
+    ring.receiveMessages(this.#fd, datagrams.group, asked.address(0, HEADER), tag, this.#generation);
   }
 
   completed(kind: number, result: number, flags: number): void {
@@ -189,7 +223,7 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
       if (result < 0 && !usual && !this.#closed) {
         this.#taker!.receiveFailed(result);
       } else if (result === 0 && !this.#closed) {
-        this.#came(Buffer.alloc(0), '', 0);
+        this.#came(Buffer.alloc(0), '', 0, undefined);
       }
       return;
     }
@@ -208,51 +242,66 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
 
   #read(bytes: Buffer, length: number): void {
     if (this.#handle === null) {
-      this.#came(Buffer.from(bytes.subarray(0, length)), '', 0);
+      this.#came(Buffer.from(bytes.subarray(0, length)), '', 0, undefined);
       return;
     }
-    const start = FOUND + NAME;
+    const told = FOUND + NAME;
+    const start = this.#sender === null ? told : told + CONTROL;
     if (length < start || length > bytes.length) {
       throw new RingError(`a datagram with its address has ${length} bytes`);
     }
     const { address = '', port = 0 } = addressAt(bytes, FOUND);
-    this.#came(Buffer.from(bytes.subarray(start, length)), address, port);
+    let local: Buffer | undefined;
+    if (this.#found !== null) {
+      readControl(bytes, told, told + Math.min(CONTROL, bytes.readUInt32LE(4)), this.#found);
+      const { localAt, localLength } = this.#found;
+      local = localAt < 0 ? undefined : bytes.subarray(localAt, localAt + localLength);
+    }
+    this.#came(Buffer.from(bytes.subarray(start, length)), address, port, local);
   }
 
-  #came(bytes: Buffer, address: string, port: number): void {
+  #came(bytes: Buffer, address: string, port: number, local: Buffer | undefined): void {
     if (this.#handle === null && (!this.#wanted || this.#held.length > 0)) {
       this.#held.push(bytes);
     } else {
-      this.#taker!.datagram(bytes, address, port);
+      this.#taker!.datagram(bytes, address, port, local);
     }
   }
 
   // ---------------------------------------------------------------- sending
 
-  peer(address: string, port: number): DatagramPeer {
-    return { address, port, kernel: ipAddress(address, port)?.bytes };
+  peer(address: string, port: number, local?: Buffer): DatagramPeer {
+    return { address, port, kernel: ipAddress(address, port)?.bytes, local: local === undefined ? undefined : Buffer.from(local) };
   }
 
   send(bytes: Buffer): number {
-    return this.#send(bytes, null);
+    return this.#send(bytes, null, undefined);
   }
 
-  sendTo(bytes: Buffer, { kernel }: DatagramPeer): number {
-    return kernel === undefined ? EINVAL : this.#send(bytes, kernel);
+  sendTo(bytes: Buffer, { kernel, local }: DatagramPeer): number {
+    return kernel === undefined ? EINVAL : this.#send(bytes, kernel, local);
   }
 
-  #send(bytes: Buffer, address: Buffer | null): number {
+  #give(bytes: Buffer, address: Buffer | null, local: Buffer | undefined): number {
+    if (local === undefined || address === null || this.#sender === null || bytes.length > LONGEST) {
+      return this.#engine.native.sendDatagram(this.#fd, bytes, address);
+    }
+    bytes.copy(output!.bytes);
+    return this.#sender.send(address, local, 0, bytes.length, bytes.length, true);
+  }
+
+  #send(bytes: Buffer, address: Buffer | null, local: Buffer | undefined): number {
     if (this.#closed) {
       return EBADF;
     }
-    const code = this.#queue.length > 0 ? EAGAIN : this.#engine.native.sendDatagram(this.#fd, bytes, address);
+    const code = this.#queue.length > 0 ? EAGAIN : this.#give(bytes, address, local);
     if (code !== EAGAIN) {
       return Math.min(code, 0);
     }
     if (this.#waiting > MOST_WAITING) {
       return ENOBUFS;
     }
-    this.#queue.push({ bytes, address });
+    this.#queue.push({ bytes, address, local });
     this.#waiting += bytes.length;
     if (this.#queue.length === 1) {
       this.#awaitRoom();
@@ -268,8 +317,8 @@ export class UringDatagramSocket implements DatagramSocket, RingEndpoint {
 
   #sendWaiting(): void {
     while (this.#queue.length > 0 && !this.#closed) {
-      const { bytes, address } = this.#queue[0]!;
-      if (this.#engine.native.sendDatagram(this.#fd, bytes, address) === EAGAIN) {
+      const { bytes, address, local } = this.#queue[0]!;
+      if (this.#give(bytes, address, local) === EAGAIN) {
         this.#awaitRoom();
         return;
       }

@@ -36,23 +36,24 @@ export class DatagramAcceptor implements DatagramServer {
     this.#socket = socket;
   }
 
-  datagram(bytes: Buffer, address: string, port: number): void {
-    const client = this.#table.get(address, port);
+  datagram(bytes: Buffer, address: string, port: number, local: Buffer | undefined): void {
+    // A client that asks two addresses of the host has two sessions.
+    const key = local === undefined ? address : `${address} ${local.toString('latin1')}`;
+    const client = this.#table.get(key, port);
     if (client === undefined) {
-      this.#begin(bytes, address, port);
+      this.#begin(bytes, key, address, port, local);
     } else {
       client.session.socketReceived(bytes, bytes.length);
     }
   }
 
-  #begin(bytes: Buffer, address: string, port: number): void {
+  #begin(bytes: Buffer, key: string, address: string, port: number, local: Buffer | undefined): void {
     const connections = this.#connections;
     if (!connections.admitSession()) {
       return;
     }
-    const client = new DatagramClient(address, port, this.#socket, this.#table, this.#sessionEnded);
+    const client = new DatagramClient(key, this.#socket.peer(address, port, local), this.#socket, this.#table, this.#sessionEnded);
     const { addresses } = this.#listener;
-    // The kernel does not say which of a host's addresses a datagram came to: they all have the wildcard's servers.
     const place = addresses[addresses.length - 1]!;
     const session = new StreamSession(connections, this.#stream, this.#listener, place, client, connections.nextId());
     client.session = session;

@@ -12,17 +12,20 @@ import type { SessionTable } from './session-table.js';
 export class DatagramClient implements Socket {
   readonly address: string;
   readonly port: number;
+  readonly key: string;
   readonly #socket: DatagramSocket;
   readonly #peer: DatagramPeer;
   readonly #table: SessionTable<DatagramClient>;
   readonly #released: () => void;
   session!: StreamSession;
 
-  constructor(address: string, port: number, socket: DatagramSocket, table: SessionTable<DatagramClient>, released: () => void) {
-    this.address = address;
-    this.port = port;
+  /** `key`: what the table knows the client by. */
+  constructor(key: string, peer: DatagramPeer, socket: DatagramSocket, table: SessionTable<DatagramClient>, released: () => void) {
+    this.address = peer.address;
+    this.port = peer.port;
+    this.key = key;
     this.#socket = socket;
-    this.#peer = socket.peer(address, port);
+    this.#peer = peer;
     this.#table = table;
     this.#released = released;
   }
@@ -32,7 +35,7 @@ export class DatagramClient implements Socket {
   }
 
   local(): SocketAddress {
-    return this.#socket.local();
+    return this.#socket.local(this.#peer.local);
   }
 
   readonly descriptor = -1;
