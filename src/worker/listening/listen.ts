@@ -123,22 +123,22 @@ export function parseListen(node: DirectiveNode, ctx: SharedContext): Listen {
     } else if (name === 'backlog' && equals !== -1) {
       backlog = Number(value);
       if (!/^\d+$/.test(value) || backlog === 0) {
-        ctx.fail(`invalid backlog "${value}"`, { arg: i });
+        ctx.fail(`invalid backlog "${option}"`, { arg: i });
       }
     } else if (name === 'rcvbuf' && equals !== -1) {
-      rcvbuf = parseSize(value) || ctx.fail(`invalid rcvbuf "${value}"`, { arg: i });
+      rcvbuf = parseSize(value) || ctx.fail(`invalid rcvbuf "${option}"`, { arg: i });
     } else if (name === 'sndbuf' && equals !== -1) {
-      sndbuf = parseSize(value) || ctx.fail(`invalid sndbuf "${value}"`, { arg: i });
+      sndbuf = parseSize(value) || ctx.fail(`invalid sndbuf "${option}"`, { arg: i });
     } else if (name === 'fastopen' && equals !== -1) {
       if (!/^\d+$/.test(value)) {
-        ctx.fail(`invalid fastopen "${value}"`, { arg: i });
+        ctx.fail(`invalid fastopen "${option}"`, { arg: i });
       }
       fastopen = Number(value);
     } else if (name === 'setfib' && equals !== -1) {
       ctx.fail(`invalid parameter "${option}"`, { arg: i });
     } else if (name === 'accept_filter' && equals !== -1) {
       ctx.fail(`accept filters "${option}" are not supported on this platform, ignored`, { arg: i });
-    } else if (name === 'ipv6only' && equals !== -1) {
+    } else if (option.startsWith('ipv6only=o')) {
       if (value !== 'on' && value !== 'off') {
         ctx.fail(`invalid ipv6only flags "${value}"`, { arg: i });
       }
