@@ -1,5 +1,6 @@
 import { loadNative } from '../../shared/native/native.js';
 import { whyNoCompression } from '../../worker/net/openssl/certificate-compression.js';
+import { whyNoCommands } from '../../worker/net/openssl/context-commands.js';
 import { whyNoQuic } from '../../worker/net/openssl/quic-library.js';
 
 /** How a directive that is accepted, or refused on purpose, differs from nginx's. */
@@ -141,8 +142,8 @@ export const differenceTables: readonly DifferenceTable[] = [
       {
         directives: ['ssl_certificate_key'],
         shown: '`ssl_certificate_key` with `engine:` or `store:`',
-        note: 'refused',
-        when: (args) => /^(engine|store):/.test(args[0] ?? ''),
+        note: 'keys of `store:` are read from files alone (`store:file:`); other stores, and engines, are refused',
+        when: (args) => /^(?:engine|store:(?!file:)[a-z0-9+]+):/i.test(args[0] ?? ''),
       },
       {
         directives: ['ssl_protocols'],
@@ -152,7 +153,14 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['ssl_conf_command'],
-        note: 'accepted: `MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms`, `Certificate`, `PrivateKey` and the common names of `Options`; others are refused',
+        note: 'in force if the optional package koffi is installed; otherwise `MinProtocol`, `MaxProtocol`, `CipherString`, `Ciphersuites`, `Curves`, `Groups`, `SignatureAlgorithms`, `Certificate`, `PrivateKey` and the common names of `Options` are accepted, and others refused',
+        when: () => whyNoCommands() !== '',
+      },
+      {
+        directives: ['ssl_session_cache'],
+        shown: '`ssl_session_cache off`',
+        note: 'as `none`, unless the optional package koffi is installed: clients of TLS 1.2 get the number of a session, which nobody knows later',
+        when: (args) => args.includes('off') && whyNoCommands() !== '',
       },
       {
         directives: ['ssl_trusted_certificate'],
@@ -165,7 +173,12 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: [],
-        shown: '`$ssl_sigalg`, `$ssl_client_sigalg`, `$ssl_ech_*`',
+        shown: '`$ssl_sigalg`, `$ssl_client_sigalg`',
+        note: 'known for connections on io_uring, with OpenSSL 3.5 and the optional package koffi; otherwise, and over QUIC, empty',
+      },
+      {
+        directives: [],
+        shown: '`$ssl_ech_*`',
         note: 'always empty',
       },
     ],

@@ -1,5 +1,5 @@
 import type { Socket } from '../../shared/net/socket.js';
-import type { CipherHandle } from './tls-binding.js';
+import type { Agreed, CipherHandle } from './tls-binding.js';
 
 /** Whoever runs a handshake. */
 export interface HandshakeOwner {
@@ -13,6 +13,8 @@ export interface HandshakeOwner {
 export interface SecureSocket extends Socket {
   /** What runs the handshake and then knows what was agreed; null once the connection is closed. */
   readonly cipher: CipherHandle | null;
+  /** What else was agreed, where OpenSSL can be asked. */
+  readonly agreed?: Agreed | undefined;
   /** The handshake is not over, and what came may have been sent before, by another client. */
   readonly early?: boolean;
   /** Takes bytes that were read before. */

@@ -23,6 +23,15 @@ export interface CipherState {
   certificate?(): X509Certificate | undefined;
 }
 
+/** What was agreed, as OpenSSL names it and Node does not tell; a name is empty where there is no such thing. */
+export interface Agreed {
+  /** The group of the key exchange. */
+  readonly group: string;
+  /** The algorithms by which this end and the other one have signed the handshake. */
+  readonly signature: string;
+  readonly peerSignature: string;
+}
+
 /** The cipher of one of Node's sockets; null once it is closed. */
 export function cipherOf(socket: TLSSocket): CipherState | null {
   return (socket as unknown as { readonly _handle: CipherState | null })._handle;

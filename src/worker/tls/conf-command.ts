@@ -1,8 +1,9 @@
 import { constants } from 'node:crypto';
-import type { SecureContextOptions, SecureVersion } from 'node:tls';
+import type { SecureContext, SecureContextOptions, SecureVersion } from 'node:tls';
 import { ownValue } from '../../shared/collection/own-value.js';
 import type { ConfigContext } from '../../shared/config/define.js';
 import type { NamedFiles } from '../../shared/config/named-files.js';
+import { type ContextCommand, giveCommands } from '../net/openssl/context-commands.js';
 import type { ClientTask } from '../task/client-task.js';
 import { openSslFailure, TlsFileError } from './pem.js';
 
@@ -29,13 +30,46 @@ const OPTIONS: Readonly<Record<string, readonly [number, boolean?]>> = {
 /** A command and its value. */
 export type ConfCommand = readonly [name: string, value: string];
 
-/** Commands whose value is a file. */
-const FILES: ReadonlySet<string> = new Set(['certificate', 'privatekey']);
+/** Commands whose value is a file: SSL_CONF_TYPE_FILE. */
+const FILES: ReadonlySet<string> = new Set(
+  'certificate privatekey serverinfofile chaincafile verifycafile requestcafile clientcafile dhparameters'.split(' '),
+);
+/** ... and a folder: SSL_CONF_TYPE_DIR. */
+const FOLDERS: ReadonlySet<string> = new Set('chaincapath verifycapath requestcapath clientcapath'.split(' '));
 
 /** Reads a `*_ssl_conf_command`. */
 export function readConfCommand(ctx: ConfigContext<ClientTask>): ConfCommand {
   const [name, value] = ctx.node.args as [string, string];
-  return [name, FILES.has(name.toLowerCase()) ? ctx.path(value, 'conf') : value];
+  const lower = name.toLowerCase();
+  return [name, FILES.has(lower) || FOLDERS.has(lower) ? ctx.path(value, 'conf') : value];
+}
+
+const failed = (name: string, value: string, reason: string): TlsFileError =>
+  new TlsFileError(`SSL_CONF_cmd("${name}", "${value}") failed (SSL: ${reason})`);
+
+/** The commands with what is in the files that they name. */
+export function withFiles(commands: readonly ConfCommand[], files: NamedFiles): ContextCommand[] {
+  return commands.map(([name, value]) => ({ name, value, content: FILES.has(name.toLowerCase()) ? contentOf(value, files) : undefined }));
+}
+
+/** Undefined where the file cannot be read, which OpenSSL then says in its own words. */
+function contentOf(path: string, files: NamedFiles): string | undefined {
+  try {
+    return files.read(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives commands to a context. Throws {@link TlsFileError} with nginx's line. */
+export function commandContext(context: SecureContext, commands: readonly ContextCommand[]): void {
+  const failure = giveCommands(context, commands);
+  if (failure !== undefined) {
+    const { command, reason } = failure;
+    throw command === undefined
+      ? new TlsFileError(`SSL_CONF_finish() failed (SSL: ${reason})`)
+      : failed(command.name, command.value, reason);
+  }
 }
 
 /** A certificate and a key, as PEM, that commands put in place of those of their kind. */
@@ -45,14 +79,14 @@ export interface CommandedIdentity {
 }
 
 /**
- * Puts the commands of `ssl_conf_command` into a context's options. Throws {@link TlsFileError} with nginx's line. nginx:
- * ngx_ssl_conf_commands.
+ * Puts the commands of `ssl_conf_command` into a context's options, where OpenSSL itself cannot be given them: the usual ones alone. Throws
+ * {@link TlsFileError} with nginx's line.
  */
 export function applyCommands(options: SecureContextOptions, commands: readonly ConfCommand[], files: NamedFiles): CommandedIdentity {
   const identity: CommandedIdentity = {};
   for (const [name, value] of commands) {
     const fail = (reason: string): never => {
-      throw new TlsFileError(`SSL_CONF_cmd("${name}", "${value}") failed (SSL: ${reason})`);
+      throw failed(name, value, reason);
     };
     const version = (): SecureVersion =>
       ownValue(VERSIONS, value) ?? fail(`error:0A000180:SSL routines::bad value:cmd=${name}, value=${value}`);

@@ -1,7 +1,8 @@
 import { constants, createHash, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
-import { applyCommands, type CommandedIdentity } from './conf-command.js';
+import { type ContextCommand, commandedSpeaks13, whyNoCommands } from '../net/openssl/context-commands.js';
+import { applyCommands, type CommandedIdentity, commandContext, withFiles } from './conf-command.js';
 import { type Identity, objectReader } from './identity.js';
 import { loadAuthorities, loadNamed, loadRevocations, openSslFailure, TlsFileError } from './pem.js';
 import { TLS, type TlsSettings } from './settings.js';
@@ -12,6 +13,8 @@ export interface ContextBase {
   /** Whom clients are checked against; those of `ssl_client_certificate` first. */
   readonly authorities: readonly X509Certificate[];
   readonly commanded: CommandedIdentity;
+  /** What OpenSSL is told of each context; undefined for nothing. */
+  readonly commands: readonly ContextCommand[] | undefined;
 }
 
 /** The settings that contexts depend on. */
@@ -83,8 +86,11 @@ export function contextBase(settings: ContextSettings, files: NamedFiles): Conte
   if (settings.dhparam !== undefined) {
     options.dhparam = readParameters(settings.dhparam, files);
   }
-  const commanded = applyCommands(options, settings.confCommands, files);
-  return { options, authorities, commanded };
+  const { confCommands } = settings;
+  if (confCommands.length > 0 && whyNoCommands() === '') {
+    return { options, authorities, commanded: {}, commands: withFiles(confCommands, files) };
+  }
+  return { options, authorities, commanded: applyCommands(options, confCommands, files), commands: undefined };
 }
 
 /** The settings that contexts of a client's connections depend on. */
@@ -106,7 +112,11 @@ export function clientContextBase(settings: ClientContextSettings, files: NamedF
 }
 
 /** Whether handshakes may end in TLS 1.3. */
-export function speaks13({ options }: ContextBase): boolean {
+export function speaks13(base: ContextBase): boolean {
+  if (base.commands !== undefined) {
+    return commandedSpeaks13(makeContext(base, []));
+  }
+  const { options } = base;
   return options.maxVersion === 'TLSv1.3' && ((options.secureOptions ?? 0) & constants.SSL_OP_NO_TLSv1_3) === 0;
 }
 
@@ -173,7 +183,11 @@ export function makeContext(base: ContextBase, identities: readonly Identity[], 
     options.cert = [...kept.map(({ chain }) => chain.pem), ...(cert === undefined ? [] : [cert])];
     options.key = [...kept.map((identity) => identity.key.export({ type: 'pkcs8', format: 'pem' })), ...(key === undefined ? [] : [key])];
   }
-  return createSecureContext(options);
+  const context = createSecureContext(options);
+  if (base.commands !== undefined) {
+    commandContext(context, base.commands);
+  }
+  return context;
 }
 
 const kindOf = ({ publicKey }: X509Certificate): string | undefined => publicKey.asymmetricKeyType;

@@ -130,7 +130,8 @@ function chooseFor<S extends TlsServer, C>(
     }
     given = decision.identity;
   }
-  if ((given === undefined && tls.settings.rejectHandshake) || !tls.ready) {
+  // The server that answers to the name decides, also where the handshake runs with the certificates of the default one.
+  if ((given === undefined && own.settings.rejectHandshake) || !tls.ready) {
     return refusal(UNRECOGNIZED_NAME, INFO, REJECTED);
   }
   try {

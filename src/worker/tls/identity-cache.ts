@@ -37,7 +37,7 @@ export class IdentityCache {
     if (fits(identity)) {
       return identity;
     }
-    throw mismatch(key);
+    throw mismatch(key, 'SSL_use_PrivateKey');
   }
 
   #load(certificate: string, key: string, passwords: readonly string[], anew: boolean): Identity {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { NamedFiles, ReadFile } from '../../shared/config/named-files.js';
-import { type Chain, DATA, loadChain, loadKey, loadNamed, TlsFileError } from './pem.js';
+import { type Chain, DATA, isStored, loadChain, loadKey, loadNamed, TlsFileError } from './pem.js';
 
 /** A certificate with its key, read from their files. */
 export interface Identity {
@@ -11,9 +11,9 @@ export interface Identity {
 /** The two belong together. */
 export const fits = ({ chain, key }: Identity): boolean => chain.certificates[0]!.checkPrivateKey(key);
 
-/** What nginx says of a pair that does not. */
-export const mismatch = (key: string): TlsFileError =>
-  new TlsFileError(`SSL_CTX_use_PrivateKey("${key}") failed (SSL: error:05800074:x509 certificate routines::key values mismatch)`);
+/** What nginx says of a pair that does not; `call`: what OpenSSL was given it with, for one connection or for all. */
+export const mismatch = (key: string, call: 'SSL_CTX_use_PrivateKey' | 'SSL_use_PrivateKey' = 'SSL_CTX_use_PrivateKey'): TlsFileError =>
+  new TlsFileError(`${call}("${key}") failed (SSL: error:05800074:x509 certificate routines::key values mismatch)`);
 
 /** A key that asks for a password is kept nowhere but in its file. */
 export const isEncrypted = (text: string): boolean =>
@@ -33,7 +33,8 @@ export function configuredIdentity(certificate: string, key: string, passwords: 
   const read = objectReader(files);
   const load = (): Identity => ({
     chain: loadNamed('certificate', certificate, (path) => loadChain(path, read)),
-    key: loadNamed('certificate key', key, (path) => loadKey(path, passwords, read)),
+    // What OpenSSL's stores have is not taken over from the configuration before.
+    key: loadNamed('certificate key', key, (path) => loadKey(path, passwords, isStored(path) ? files.read : read)),
   });
   const identity = load();
   if (fits(identity)) {

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { type CipherState, certificateOf } from '../net/tls-binding.js';
+import { type Agreed, type CipherState, certificateOf } from '../net/tls-binding.js';
 import type { Client, TlsConnection } from '../task/client.js';
 import type { ClientHello } from './client-hello.js';
 import type { StatusVerdict } from './client-status.js';
@@ -9,6 +9,8 @@ import { type VerifyFailure, verifyFailure } from './verify.js';
 /** The owner of a connection's cipher, while there is one; afterwards the agreed parameters are no longer known. */
 export interface CipherOwner {
   readonly cipher: CipherState | null;
+  /** What else was agreed, where OpenSSL can be asked. */
+  readonly agreed?: Agreed | undefined;
   /** The handshake is not over, and what came may have been sent before, by another client. */
   readonly early?: boolean;
 }
@@ -22,6 +24,7 @@ export class TlsPeer implements TlsConnection {
   readonly #owner: CipherOwner;
   #certificate: X509Certificate | null | undefined;
   #failure: VerifyFailure | null | undefined;
+  #agreed: Agreed | undefined;
   /** What responders say against the client's certificates; null when nothing. */
   status: StatusVerdict = null;
   /** The server name that the client asked for. */
@@ -37,6 +40,18 @@ export class TlsPeer implements TlsConnection {
   /** Null once the connection is closed. */
   get cipher(): CipherState | null {
     return this.#owner.cipher;
+  }
+
+  /** What else was agreed; undefined where OpenSSL cannot be asked. */
+  get agreed(): Agreed | undefined {
+    if (this.#agreed === undefined) {
+      const agreed = this.#owner.agreed;
+      if (this.early) {
+        return agreed;
+      }
+      this.#agreed = agreed;
+    }
+    return this.#agreed;
   }
 
   get early(): boolean {

@@ -1,5 +1,6 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, type PrivateKeyInput, X509Certificate } from 'node:crypto';
 import { type ReadFile, readNow } from '../../shared/config/named-files.js';
+import { errnoCode } from '../../shared/system/errno.js';
 
 /** Why a certificate, key or list cannot be used, in the words of nginx and OpenSSL. */
 export class TlsFileError extends Error {}
@@ -9,6 +10,12 @@ export class NoCertificateYet extends Error {}
 
 /** What names of certificates and keys begin with that are the text itself. */
 export const DATA = 'data:';
+/** What names of keys begin with for which OpenSSL looks in a store of its own. */
+const STORE = 'store:';
+const ENGINE = 'engine:';
+
+/** Whether the name of a key is no path. nginx: ngx_ssl_cache_init_key. */
+export const isStored = (name: string): boolean => name.startsWith(STORE) || name.startsWith(ENGINE);
 const NO_START = 'error:0480006C:PEM routines::no start line:Expecting: ';
 
 /** The text of a file, or what stands behind `data:`. nginx: ngx_ssl_cache_create_bio. */
@@ -19,6 +26,10 @@ function readText(path: string, read: ReadFile = readNow): string {
   try {
     return read(path);
   } catch (error) {
+    // A folder can be opened, and nothing can be read from it.
+    if (errnoCode(error) === 'EISDIR') {
+      return '';
+    }
     throw new TlsFileError(`BIO_new_file() failed (SSL: ${openSslFailure(error, path, 'r')})`);
   }
 }
@@ -37,14 +48,22 @@ export function loadNamed<T>(what: string, path: string, load: (path: string) =>
 
 /** OpenSSL's words for a file that cannot be opened. */
 export function openSslFailure(error: unknown, path: string, mode: string): string {
+  const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+  const bio = missing ? 'error:10000080:BIO routines::no such file' : 'error:10080002:BIO routines::system lib';
+  return `${systemFailure(error)}:calling fopen(${path}, ${mode}) ${bio}`;
+}
+
+/** ... and for one that is not found. */
+const openSslStatFailure = (error: unknown, path: string): string => `${systemFailure(error)}:calling stat(${path})`;
+
+function systemFailure(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   const number = Math.abs(errno ?? 5)
     .toString(16)
     .toUpperCase()
     .padStart(6, '0');
   const text = code === 'ENOENT' ? 'No such file or directory' : code === 'EACCES' ? 'Permission denied' : 'Is a directory';
-  const bio = code === 'ENOENT' ? 'error:10000080:BIO routines::no such file' : 'error:10080002:BIO routines::system lib';
-  return `error:80${number}:system library::${text}:calling fopen(${path}, ${mode}) ${bio}`;
+  return `error:80${number}:system library::${text}`;
 }
 
 /** The blocks of some labels in a text, each with its BEGIN and END lines. */
@@ -95,22 +114,72 @@ export function loadRevocations(path: string, read?: ReadFile): string[] {
 
 /** Reads a private key with the first password that fits. nginx: ngx_ssl_cache_pkey_create. */
 export function loadKey(path: string, passwords: readonly string[], read?: ReadFile): KeyObject {
-  const failed = (reason: string): never => {
-    throw new TlsFileError(`PEM_read_bio_PrivateKey() failed (SSL: ${reason})`);
-  };
-  const block = pemBlocks(readText(path, read), '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
-  if (block === undefined) {
-    return failed('error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM');
+  if (path.startsWith(ENGINE)) {
+    const whole = path.includes(':', ENGINE.length);
+    throw new TlsFileError(whole ? 'loading "engine:..." certificate keys is not supported' : 'invalid syntax');
   }
+  if (path.startsWith(STORE)) {
+    return loadStored(path.slice(STORE.length), passwords, read);
+  }
+  const key = firstKey(readText(path, read), passwords);
+  if (typeof key === 'string') {
+    throw new TlsFileError(`PEM_read_bio_PrivateKey() failed (SSL: ${key})`);
+  }
+  return key;
+}
+
+/** The first key of a text, or why there is none. */
+function firstKey(text: string, passwords: readonly string[]): KeyObject | string {
+  const block = pemBlocks(text, '(?:RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY')[0];
+  if (block === undefined) {
+    return 'error:1E08010C:DECODER routines::unsupported:No supported data to decode. Input type: PEM';
+  }
+  return opened({ key: block }, passwords);
+}
+
+/** A key, opened with the first password that fits, or why none does. */
+function opened(input: PrivateKeyInput, passwords: readonly string[]): KeyObject | string {
   let last = '';
   for (const passphrase of passwords.length === 0 ? [undefined] : passwords) {
     try {
-      return createPrivateKey({ key: block, ...(passphrase === undefined ? {} : { passphrase: Buffer.from(passphrase, 'latin1') }) });
+      return createPrivateKey({ ...input, ...(passphrase === undefined ? {} : { passphrase: Buffer.from(passphrase, 'latin1') }) });
     } catch (error) {
       last = (error as Error).message;
     }
   }
-  return failed(last);
+  return last;
+}
+
+const DER_FORMS = ['pkcs8', 'pkcs1', 'sec1'] as const;
+
+/** Reads a key of a store of OpenSSL's: of files, in PEM or DER. Other stores come with modules that Node's OpenSSL has not. */
+function loadStored(uri: string, passwords: readonly string[], read: ReadFile = readNow): KeyObject {
+  const notOpened = (reason: string): TlsFileError =>
+    new TlsFileError(`OSSL_STORE_open() failed (SSL: error:16000069:STORE routines::unregistered scheme:scheme=file ${reason})`);
+  const [, scheme = '', authority, named = uri] = /^(file:)(?:\/\/([^/]*))?(.*)$/is.exec(uri) ?? [];
+  if (authority !== undefined && authority !== '' && authority.toLowerCase() !== 'localhost') {
+    throw notOpened('error:1C8000DF:Provider routines::uri authority unsupported');
+  }
+  let text: string;
+  try {
+    text = read(named);
+  } catch (error) {
+    const tried = scheme === '' ? [uri] : [uri, named];
+    throw notOpened(tried.map((path) => openSslStatFailure(error, path)).join(' '));
+  }
+  let key: KeyObject | string = '';
+  if (text.includes('-----BEGIN ')) {
+    key = firstKey(text, passwords);
+  } else {
+    const der = Buffer.from(text, 'latin1');
+    for (let i = 0; i < DER_FORMS.length && typeof key === 'string'; i++) {
+      key = opened({ key: der, format: 'der', type: DER_FORMS[i]! }, passwords);
+    }
+  }
+  if (typeof key === 'string') {
+    throw new TlsFileError('OSSL_STORE_load() failed');
+  }
+  return key;
 }
 
 // Trust settings follow the certificate in a block of their own kind; node:crypto reads the certificate alone.
@@ -123,6 +192,9 @@ function withoutTrust(block: string): string | Buffer {
   const size = der[1]! < 0x80 ? 2 + der[1]! : 2 + long + der.readUIntBE(2, long);
   return der.subarray(0, size);
 }
+
+/** As long as a line with a password may be. nginx: NGX_SSL_PASSWORD_BUFFER_SIZE. */
+export const LONGEST_PASSWORD = 4095;
 
 /** The passwords in a file, one a line. nginx: ngx_ssl_read_password_file. */
 export function readPasswords(text: string): string[] {

@@ -3,6 +3,7 @@ import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
 import { compressCertificates } from '../net/openssl/certificate-compression.js';
+import { forbidSessions } from '../net/openssl/session-mode.js';
 import type { ClientTask } from '../task/client-task.js';
 import { ServerSlot } from '../task/settings-slot.js';
 import { chosenCertificate } from './certificate-choice.js';
@@ -73,9 +74,11 @@ export class ServerTls {
       return;
     }
     const { zone, builtin } = settings.sessionCache;
-    if (zone !== undefined) {
+    if (builtin === 'off' || builtin === 'none') {
+      this.sessions = undefined;
+    } else if (zone !== undefined) {
       this.sessions = zones.open(zone);
-    } else if (builtin > 0) {
+    } else if (builtin !== undefined) {
       this.sessions = new BuiltinSessions(builtin);
     }
     if (this.sessions !== undefined && !settings.sessionTickets) {
@@ -264,6 +267,9 @@ export class ServerTls {
   }
 
   #ready(context: SecureContext, stays: boolean): SecureContext {
+    if (this.settings.sessionCache.builtin === 'off') {
+      forbidSessions(context);
+    }
     if (stays && this.settings.certificateCompression) {
       compressCertificates(context);
     }

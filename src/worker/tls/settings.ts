@@ -27,8 +27,11 @@ export type VerifyMode = 'off' | 'on' | 'optional' | 'optional_no_ca';
 
 /** `ssl_session_cache`: where sessions are kept. */
 export interface SessionCache {
-  /** Number of sessions that a worker keeps for itself; 0 for none. */
-  readonly builtin: number;
+  /**
+   * Number of sessions that a worker keeps for itself; `none`: nobody keeps any, whatever zone there is; `off`: clients are told so, too.
+   * Undefined where only a zone was named.
+   */
+  readonly builtin: number | 'off' | 'none' | undefined;
   readonly zone: ZoneRef<SessionZone, undefined> | undefined;
 }
 

@@ -4,7 +4,7 @@ import { inherit } from '../../../shared/config/define.js';
 import type { DirectiveNode, Pos } from '../../../shared/config/language/ast.js';
 import { parseSize } from '../../../shared/config/language/units.js';
 import { LateValue } from '../../../shared/config/late-value.js';
-import { readNamed } from '../../../shared/config/read-named.js';
+import { readNamedLines } from '../../../shared/config/read-named.js';
 import { bits, flag, int, msec, oneOf, sec, size, text } from '../../../shared/config/slots.js';
 import type { SealedZone } from '../../fleet/settings.js';
 import { defineSharedScope, type SharedContext } from '../../module.js';
@@ -14,6 +14,7 @@ import type { ClientTask } from '../../task/client-task.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { readConfCommand } from '../../tls/conf-command.js';
 import { FLEET_KEY_BYTES, FLEET_KEY_ZONE, fleetKeyZone } from '../../tls/fleet-key-zone.js';
+import { isStored, LONGEST_PASSWORD } from '../../tls/pem.js';
 import { sessionZone, statusZone } from '../../tls/sessions.js';
 import {
   AUTOMATIC_CERTIFICATE,
@@ -117,7 +118,14 @@ export const sslScope = defineSharedScope<TlsSettings>({
     clientCertificate: inherit<string | undefined>(undefined),
     trustedCertificate: inherit<string | undefined>(undefined),
     preferServerCiphers: inherit(false),
-    sessionCache: inherit<TlsSettings['sessionCache']>({ builtin: 0, zone: undefined }),
+    // The two parts are taken over one by one; a zone alone says that there is no other part.
+    sessionCache: {
+      initial: { builtin: 'none', zone: undefined },
+      merge: (parent, child) =>
+        child === undefined
+          ? parent
+          : { builtin: child.builtin ?? (child.zone === undefined ? parent.builtin : undefined), zone: child.zone ?? parent.zone },
+    },
     sessionTickets: inherit(true),
     ticketSync: inherit<TlsSettings['ticketSync']>(null),
     ticketKeyFiles: inherit<readonly string[]>([]),
@@ -142,7 +150,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
       set(conf, node, ctx) {
         conf.certificateNames = append(conf.certificateNames, node.args[0]!);
         conf.certificatePlaces = append(conf.certificatePlaces, node.pos);
-        conf.certificates = append(conf.certificates, certificateName(conf, node.args[0]!, ctx));
+        conf.certificates = append(conf.certificates, certificateName(conf, node.args[0]!, ctx, false));
         conf.ticketZone ??= ctx.zone(sessionZone, ' ssl tickets', { bytes: TICKET_ZONE_BYTES, data: undefined });
       },
     },
@@ -150,12 +158,7 @@ export const sslScope = defineSharedScope<TlsSettings>({
       in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
-        const name = node.args[0]!;
-        if (name.startsWith('engine:') || name.startsWith('store:')) {
-          const kind = name.slice(0, name.indexOf(':'));
-          ctx.fail(`cannot load certificate key "${name}": loading "${kind}:..." certificate keys is not supported`, { arg: 0 });
-        }
-        conf.certificateKeys = append(conf.certificateKeys, certificateName(conf, name, ctx));
+        conf.certificateKeys = append(conf.certificateKeys, certificateName(conf, node.args[0]!, ctx, true));
       },
     },
     ssl_certificate_cache: {
@@ -173,8 +176,11 @@ export const sslScope = defineSharedScope<TlsSettings>({
       in: ANY_SERVER,
       args: 1,
       set(conf, node, ctx) {
-        file('passwordFile')(conf, node, ctx);
-        readNamed(conf.passwordFile!, ctx);
+        if (conf.passwordFile !== undefined) {
+          ctx.reject('is duplicate');
+        }
+        conf.passwordFile = ctx.path(node.args[0]!, 'conf');
+        readNamedLines(conf.passwordFile, LONGEST_PASSWORD, ctx);
       },
     },
     ssl_certificate_compression: {
@@ -285,17 +291,18 @@ function useAutomatic(conf: TlsSettings, { pos, certificate, key, ticketZone }: 
 }
 
 /** Completes the name of a certificate or key; one with variables is completed when they are known. */
-function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedContext): string {
+function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedContext, isKey: boolean): string {
+  const complete = (path: string): string => (isKey && isStored(path) ? path : ctx.path(path, 'conf'));
   if (name.startsWith('data:') && !name.includes('$')) {
     return name;
   }
   if (!name.includes('$')) {
-    return ctx.path(name, 'conf');
+    return complete(name);
   }
   const late = new LateValue<ClientTask>(name, ctx);
   const value: NameWithVariables = {
     compile: (link, place) => late.compile(link, place),
-    eval: (r) => namedByVariable(late.value, r, (path) => ctx.path(path, 'conf')),
+    eval: (r) => namedByVariable(late.value, r, complete),
   };
   conf.complexNames = new Map([...(conf.complexNames ?? []), [name, value]]);
   return name;
@@ -303,11 +310,11 @@ function certificateName(conf: Partial<TlsSettings>, name: string, ctx: SharedCo
 
 // nginx: ngx_http_ssl_session_cache.
 function setSessionCache(conf: Partial<TlsSettings>, node: DirectiveNode, ctx: SharedContext): void {
-  let { builtin, zone } = conf.sessionCache ?? { builtin: 0, zone: undefined };
+  let { builtin, zone } = conf.sessionCache ?? { builtin: undefined, zone: undefined };
   for (const [i, argument] of node.args.entries()) {
     const invalid = (): never => ctx.fail(`invalid session cache "${argument}"`, { arg: i });
     if (argument === 'off' || argument === 'none') {
-      builtin = 0;
+      builtin = argument;
     } else if (argument === 'builtin') {
       builtin = BUILTIN_SESSIONS;
     } else if (argument.startsWith('builtin:')) {

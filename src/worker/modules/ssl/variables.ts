@@ -1,5 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SharedVariable } from '../../module.js';
+import { whyNoRecords } from '../../net/openssl/records.js';
+import type { Agreed } from '../../net/tls-binding.js';
 import { certificateNames, sessionId } from '../../tls/der.js';
 import { legacyName, rfc2253 } from '../../tls/distinguished-name.js';
 import { cipherName, curveName, hexNumber, negotiatedCurve } from '../../tls/names.js';
@@ -20,6 +22,17 @@ function ofTls(name: string, get: (peer: TlsPeer) => string | undefined): Shared
 const ofCertificate = (name: string, get: (certificate: X509Certificate) => string): SharedVariable =>
   ofTls(`client_${name}`, (peer) => (peer.certificate === null ? undefined : get(peer.certificate)));
 
+/** An algorithm that only OpenSSL itself knows. nginx: ngx_ssl_get_sigalg. */
+const ofHandshake = (name: 'sigalg' | 'client_sigalg', get: (agreed: Agreed) => string): SharedVariable => ({
+  ...ofTls(name, ({ agreed }) => (agreed === undefined ? undefined : get(agreed))),
+  warning: () => {
+    const why = whyNoRecords();
+    return why === ''
+      ? undefined
+      : `the "$ssl_${name}" variable is always empty: Node does not tell it, and OpenSSL cannot be asked because ${why}`;
+  },
+});
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** `$ssl_*`. nginx: ngx_http_ssl_vars. */
@@ -27,12 +40,9 @@ export const variables: readonly SharedVariable[] = [
   ofTls('protocol', ({ cipher }) => cipher?.getProtocol() ?? undefined),
   ofTls('cipher', ({ cipher }) => cipher?.getCipher()?.name),
   ofTls('ciphers', ({ hello }) => hello?.ciphers.map(cipherName).join(':')),
-  ofTls('curve', negotiatedCurve),
+  ofTls('curve', (peer) => peer.agreed?.group ?? negotiatedCurve(peer)),
   ofTls('curves', ({ hello }) => hello?.groups.map(curveName).join(':')),
-  {
-    ...ofTls('sigalg', () => undefined),
-    warning: 'the "$ssl_sigalg" variable is always empty: Node does not tell which algorithm signed a handshake',
-  },
+  ofHandshake('sigalg', ({ signature }) => signature),
   ofTls('sigalgs', ({ hello }) => hello?.signatureAlgorithms.map(hexNumber).join(':')),
   ofTls('session_id', ({ cipher }) => {
     const session = cipher?.getSession();
@@ -67,8 +77,5 @@ export const variables: readonly SharedVariable[] = [
     const left = Date.parse(certificate.validTo) - Date.now();
     return left < DAY_MS ? '0' : String(Math.floor(left / DAY_MS));
   }),
-  {
-    ...ofTls('client_sigalg', () => undefined),
-    warning: 'the "$ssl_client_sigalg" variable is always empty: Node does not tell which algorithm signed a handshake',
-  },
+  ofHandshake('client_sigalg', ({ peerSignature }) => peerSignature),
 ];

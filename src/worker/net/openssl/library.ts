@@ -14,8 +14,12 @@ const CODINGS = new Int32Array([2, 3, 1]);
 /** SSL_OP_NO_ANTI_REPLAY: without it, tickets name sessions that one worker alone knows. */
 const NO_ANTI_REPLAY = 2 ** 24;
 const HELLO_GOES_ON = 1;
-/** Bytes of a description of an error, at most. */
+/** Bytes of a description of an error, or of a name, at most. */
 const ERROR_LENGTH = 256;
+/** SSL_get_negotiated_group, SSL_get0_signature_name and SSL_get0_peer_signature_name; the last two came with OpenSSL 3.5. */
+const [GET_GROUP, GET_SIGNATURE, GET_PEER_SIGNATURE] = [134, 140, 141];
+/** TLSEXT_nid_unknown: a group that OpenSSL has no number of its own for. */
+const UNKNOWN_GROUP = 0x1000000;
 
 /** What {@link OpenSsl.readEarly} says. */
 export const EARLY_READ = 1;
@@ -53,6 +57,11 @@ export interface OpenSsl {
   error(ssl: number, result: number): number;
   /** SSL_shutdown: puts an alert into the output that says that this is the end. */
   shutdown(ssl: number): number;
+  /** The name of the group of the key exchange; empty where there was none. nginx: ngx_ssl_get_curve. */
+  group(ssl: number): string;
+  /** The name of the algorithm by which this end has signed the handshake, or the other one; empty where nobody has. */
+  signature(ssl: number): string;
+  peerSignature(ssl: number): string;
   /** Whether a later connection can go on with the session that a connection has now. */
   resumable(ssl: number): boolean;
   /** Lets nobody begin another handshake on a connection. */
@@ -137,7 +146,20 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
   const setInfoCallback = find('void SSL_set_info_callback(intptr_t, intptr_t)');
   const clear = find('int SSL_clear(intptr_t)');
   const isFinished = find('int SSL_is_init_finished(intptr_t)');
+  const control = find('long SSL_ctrl(intptr_t, int, long, void *)');
+  const groupOfNumber = find('str OBJ_nid2sn(int)') as unknown as (number: number) => string | null;
+  const groupName = find('str SSL_group_to_name(intptr_t, int)') as unknown as (ssl: number, group: number) => string | null;
+  const copyText = find('intptr_t strncpy(void *, intptr_t, size_t)');
   const text = Buffer.alloc(ERROR_LENGTH);
+  const found = new BigUint64Array(1);
+  const nameOf = (ssl: number, question: number): string => {
+    found[0] = 0n;
+    if (control(ssl, question, 0, found) <= 0 || found[0] === 0n) {
+      return '';
+    }
+    copyText(text, Number(found[0]), text.length - 1);
+    return text.toString('latin1', 0, text.indexOf(0));
+  };
   return {
     watchHellos: (context) => setHelloCallback(context, hello, 0),
     watchMessages: (context) => setMessageCallback(context, message),
@@ -166,6 +188,18 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     write: find('int SSL_write(intptr_t, void *, int)'),
     error: find('int SSL_get_error(intptr_t, int)'),
     shutdown: find('int SSL_shutdown(intptr_t)'),
+    group(ssl) {
+      const group = control(ssl, GET_GROUP, 0, null);
+      if (group <= 0) {
+        return '';
+      }
+      if ((group & UNKNOWN_GROUP) === 0) {
+        return groupOfNumber(group) ?? '';
+      }
+      return groupName(ssl, group) ?? `0x${(group & 0xffff).toString(16).padStart(4, '0')}`;
+    },
+    signature: (ssl) => nameOf(ssl, GET_SIGNATURE),
+    peerSignature: (ssl) => nameOf(ssl, GET_PEER_SIGNATURE),
     resumable(ssl) {
       const session = sessionOf(ssl);
       return session !== 0 && isResumable(session) === 1;

@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import { type HandleBinding, handleBinding, type WriteRequest } from '../../../shared/net/handle-binding.js';
 import { spoil } from '../../../shared/system/spoil.js';
 import { CorkedWriter } from '../corked-writer.js';
-import type { CipherHandle } from '../tls-binding.js';
+import type { Agreed, CipherHandle } from '../tls-binding.js';
 import { CIPHER_OFFER } from '../write-limits.js';
 import { type HandshakeHandle, handshakeHandle } from './handshake-handle.js';
 import { BROKEN, NOTHING_YET, Records, THE_END, UnknownPlace } from './records.js';
@@ -112,6 +112,11 @@ export abstract class RecordLayer extends CorkedWriter {
   /** What runs the handshake and then knows what was agreed; null once the connection is closed. */
   get cipher(): CipherHandle | null {
     return this.#cipher;
+  }
+
+  /** What else was agreed; undefined once the connection is closed. */
+  get agreed(): Agreed | undefined {
+    return this.records.agreed;
   }
 
   // ---------------------------------------------------------------- the handshake

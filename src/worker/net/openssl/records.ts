@@ -3,7 +3,7 @@
 // kept, each only as long as the object is there.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { WriteRequest } from '../../../shared/net/handle-binding.js';
-import { type CipherHandle, cipherMaker } from '../tls-binding.js';
+import { type Agreed, type CipherHandle, cipherMaker } from '../tls-binding.js';
 import { contextAddress } from './context-address.js';
 import { type HandshakeHandle, handshakeHandle } from './handshake-handle.js';
 import { EARLY_OVER, EARLY_READ, loadOpenSsl, type OpenSsl, WANT_READ, ZERO_RETURN } from './library.js';
@@ -213,6 +213,12 @@ export class Records {
   /** Something came that was not decrypted. */
   get left(): boolean {
     return this.#ssl !== 0 && ssl.waiting(this.#input) > 0;
+  }
+
+  /** What the handshake has agreed on, as far as Node does not tell it; undefined when the connection is gone. */
+  get agreed(): Agreed | undefined {
+    const place = this.#ssl;
+    return place === 0 ? undefined : { group: ssl.group(place), signature: ssl.signature(place), peerSignature: ssl.peerSignature(place) };
   }
 
   /** A later connection can go on with the session of this one. */

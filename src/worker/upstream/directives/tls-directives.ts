@@ -1,7 +1,8 @@
 import { append } from '../../../shared/collection/append.js';
 import { In } from '../../../shared/config/context.js';
 import { type Directive, inherit, type LinkContext, type SettingField } from '../../../shared/config/define.js';
-import { ConfigError, withErrno } from '../../../shared/config/errors.js';
+import { ConfigError } from '../../../shared/config/errors.js';
+import { readNamedLines } from '../../../shared/config/read-named.js';
 import { bits, complex, flag, int, text } from '../../../shared/config/slots.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { SharedContext } from '../../module.js';
@@ -9,7 +10,7 @@ import type { ClientTask } from '../../task/client-task.js';
 import { readCertificateCache } from '../../tls/certificate-cache.js';
 import { readConfCommand } from '../../tls/conf-command.js';
 import { tryOptions } from '../../tls/context.js';
-import { readPasswords, TlsFileError } from '../../tls/pem.js';
+import { isStored, LONGEST_PASSWORD, readPasswords, TlsFileError } from '../../tls/pem.js';
 import { protocolWords, TLS } from '../../tls/settings.js';
 import { namedByVariable } from '../../tls/variable-name.js';
 import type { NamedFile, TlsClientSettings } from '../settings/tls-settings.js';
@@ -54,17 +55,18 @@ const named =
     if (conf[key] !== undefined) {
       ctx.reject('is duplicate');
     }
-    conf[key] = namedFile(node.args[0]!, ctx);
+    conf[key] = namedFile(node.args[0]!, ctx, key === 'sslCertificateKey');
   };
 
 // nginx: ngx_http_set_complex_value_zero_slot, then ngx_ssl_cache_init_key.
-function namedFile(name: string, ctx: SharedContext): NamedFile {
-  const complete = (path: string): string => (path === '' || path.startsWith('data:') ? path : ctx.path(path, 'conf'));
+function namedFile(name: string, ctx: SharedContext, isKey: boolean): NamedFile {
+  const inFolder = (path: string): string => (isKey && isStored(path) ? path : ctx.path(path, 'conf'));
+  const complete = (path: string): string => (path === '' || path.startsWith('data:') ? path : inFolder(path));
   const value = ctx.complex(name);
   return {
     text: name,
     path: value.constant === undefined ? undefined : complete(value.constant),
-    eval: (r) => namedByVariable(value, r, (path) => ctx.path(path, 'conf')),
+    eval: (r) => namedByVariable(value, r, inFolder),
   };
 }
 
@@ -72,12 +74,7 @@ const passwords: Row['set'] = (conf, node, ctx) => {
   if (conf.sslPasswords !== undefined) {
     ctx.reject('is duplicate');
   }
-  const path = ctx.path(node.args[0]!, 'conf');
-  try {
-    conf.sslPasswords = readPasswords(ctx.named.read(path));
-  } catch (error) {
-    ctx.fail(withErrno(`open() "${path}" failed`, error), { arg: 0 });
-  }
+  conf.sslPasswords = readPasswords(readNamedLines(ctx.path(node.args[0]!, 'conf'), LONGEST_PASSWORD, ctx));
 };
 
 /** The rows by the part of their names behind the prefix. */
