@@ -8,7 +8,7 @@ import { MasterZones } from '../master/cycle/zones.js';
 import { sendSignal } from '../master/operations/send-signal.js';
 import { startMaster } from '../master/operations/start-master.js';
 import { runConfigTest } from '../master/operations/test-config.js';
-import { daemonize, isDaemon, releaseStarter, tellStarter } from '../master/processes/daemonize.js';
+import { type DaemonStart, daemonize, daemonStart, releaseStarter, tellStarter } from '../master/processes/daemonize.js';
 import type { EarlySignals } from '../master/processes/early-signals.js';
 import { INHERITED } from '../master/processes/inherited-mark.js';
 import type { SpareWorker } from '../master/processes/spare-worker.js';
@@ -53,8 +53,8 @@ async function runNginx(
   ready?: ServerStart['ready'],
   spare?: SpareWorker,
 ): Promise<number | undefined> {
-  const daemon = isDaemon();
-  const write = daemon ? tellStarter : writeTerminal;
+  const daemon = daemonStart();
+  const write = daemon !== undefined ? tellStarter : writeTerminal;
   let commandLine: CommandLine;
   try {
     commandLine = parseCommandLine(args, name === 'sluice');
@@ -109,13 +109,16 @@ function makeLogFolder(prefix: string): void {
 
 async function start(
   context: Context,
-  daemon: boolean,
+  daemon: DaemonStart | undefined,
   write: (text: string) => void,
   serveAlone: Parts['serveAlone'],
   announce: ServerStart['ready'] = () => {},
 ): Promise<number | undefined> {
   const { commandLine, log } = context;
-  const configuration = await loadReported(context, undefined, undefined, daemon);
+  const daemonized = daemon !== undefined;
+  const piped = await daemon?.piped();
+  const first = piped === undefined ? context : { ...context, options: { ...context.options, piped } };
+  const configuration = await loadReported(first, undefined, undefined, daemonized);
   if (configuration === undefined) {
     return tellNevertheless(context);
   }
@@ -128,11 +131,11 @@ async function start(
     return sendSignal(commandLine.signal, { pid, history, entry: configuration.snapshot.entry, wait }, log);
   }
   const conf = configuration.process;
-  if (conf.daemon && !daemon && process.env[INHERITED] === undefined) {
+  if (conf.daemon && !daemonized && process.env[INHERITED] === undefined) {
     context.spare?.drop();
     return daemonize(configuration, write);
   }
-  if (daemon) {
+  if (daemonized) {
     process.umask(0);
   }
   const ready = (): void => {
@@ -143,7 +146,7 @@ async function start(
     context.spare?.drop();
     return serveAlone(context, configuration, ready);
   }
-  return startMaster(context, configuration, { daemonized: daemon, ready });
+  return startMaster(context, configuration, { daemonized, ready });
 }
 
 /**

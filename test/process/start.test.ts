@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import t from 'tap';
@@ -60,6 +61,22 @@ t.test('daemon on', async (t) => {
 
   const quit = await runCli([...where, '-s', 'quit']);
   t.equal(quit.code, 0);
+  await waitFor(() => !isAlive(pid), { what: 'the end of the server' });
+});
+
+t.test('daemon on, and what comes through pipes comes once', async (t) => {
+  const prefix = await makePrefix(t, {
+    'sluice.conf': `daemon on;\npid %%DIR%%/server.pid;\n${serverConf(ok, 'ssl_password_file passwords;')}`,
+  });
+  execFileSync('mkfifo', [`${prefix.dir}/passwords`]);
+  const writer = spawn('sh', ['-c', 'echo secret > "$0"', `${prefix.dir}/passwords`], { stdio: 'ignore' });
+  t.teardown(() => writer.kill());
+  const { code, stderr } = await runCli(['-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log']);
+  t.strictSame([code, stderr], [0, '']);
+  const pid = await waitFor(() => existsSync(`${prefix.dir}/server.pid`) && Number(readFileSync(`${prefix.dir}/server.pid`, 'latin1')));
+  t.teardown(() => isAlive(pid) && process.kill(-pid, 'SIGKILL'));
+  t.equal((await httpGet(prefix, '/')).status, 200);
+  process.kill(pid, 'SIGQUIT');
   await waitFor(() => !isAlive(pid), { what: 'the end of the server' });
 });
 

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import type { Configuration } from '../../shared/config/configuration.js';
+import { statSync } from 'node:fs';
+import type { Configuration, Snapshot } from '../../shared/config/configuration.js';
+import { fsPath } from '../../shared/files/fs-path.js';
 import { closeLogFd, type LogFd, openLogFd } from '../../shared/log/log-fd.js';
 import { crashLog } from '../../shared/log/standard-error.js';
 import { DAEMON } from './daemon-mark.js';
@@ -13,11 +15,32 @@ interface Report {
   readonly ready?: true;
 }
 
-/** True in the process that becomes the daemon. Asked once, at its start. */
-export function isDaemon(): boolean {
-  const marked = process.env[DAEMON] !== undefined;
+/** What the mark says when the process that started the daemon has read pipes. */
+const PIPES = 'pipes';
+
+/** How a process is told that it becomes the daemon. */
+export interface DaemonStart {
+  /** What its starter has read from pipes; undefined when there were none. */
+  piped(): Promise<Snapshot['named'] | undefined>;
+}
+
+/** Undefined unless this process becomes the daemon. Asked once, at its start. */
+export function daemonStart(): DaemonStart | undefined {
+  const mark = process.env[DAEMON];
   delete process.env[DAEMON];
-  return marked;
+  return mark === undefined ? undefined : { piped: () => (mark === PIPES ? heard() : Promise.resolve(undefined)) };
+}
+
+/** What the starter sends; undefined when it is gone. */
+function heard(): Promise<Snapshot['named'] | undefined> {
+  return new Promise((done) => {
+    const gone = (): void => done(undefined);
+    process.once('disconnect', gone);
+    process.once('message', (piped: Snapshot['named']) => {
+      process.off('disconnect', gone);
+      done(piped);
+    });
+  });
 }
 
 /** Passes a text (latin1) on to the terminal, which the daemon itself has no part of. */
@@ -38,15 +61,20 @@ export function releaseStarter(): void {
  */
 export function daemonize(configuration: Configuration, write: (text: string) => void): Promise<number> {
   const log = standardError(configuration);
+  const piped = pipedTexts(configuration);
   const child = spawn(process.execPath, [...programAgain(), ...process.argv.slice(2)], {
     detached: true,
     stdio: ['ignore', 'ignore', log?.fd ?? 'inherit', 'ipc'],
-    env: { ...process.env, [DAEMON]: '1' },
+    env: { ...process.env, [DAEMON]: piped === undefined ? '1' : PIPES },
     // Room for the title, which replaces the command line where it stands.
     argv0: process.argv0.padEnd(40),
   });
   if (log !== undefined) {
     closeLogFd(log);
+  }
+  if (piped !== undefined) {
+    // Where the daemon is gone, its end says so.
+    child.send(piped, () => {});
   }
   return new Promise((done) => {
     child.on('message', (report: Report) => {
@@ -63,6 +91,20 @@ export function daemonize(configuration: Configuration, write: (text: string) =>
     });
     child.on('exit', (code) => done(code ?? 1));
   });
+}
+
+/** The files of a configuration that the daemon could not read again; undefined when there are none. */
+function pipedTexts({ snapshot: { named } }: Configuration): Snapshot['named'] | undefined {
+  const piped = Object.entries(named).filter(([path]) => isPipe(path));
+  return piped.length === 0 ? undefined : Object.fromEntries(piped);
+}
+
+function isPipe(path: string): boolean {
+  try {
+    return statSync(fsPath(path)).isFIFO();
+  } catch {
+    return false;
+  }
 }
 
 /** Where crashes of the daemon leave their traces: its first error log that is a file. nginx: ngx_log_redirect_stderr. */

@@ -195,6 +195,8 @@ export interface LoadOptions {
   readonly testing?: boolean;
   /** The texts of a configuration that served before, which are read in place of the files. */
   readonly kept?: Pick<Snapshot, 'files' | 'globs'>;
+  /** Files that settings name as the process that started this one has read them: pipes, which give their text once. */
+  readonly piped?: Snapshot['named'];
 }
 
 /** Reads and validates a configuration; throws {@link ConfigErrors}. */

@@ -65,6 +65,8 @@ export interface DiskOptions {
   readonly edited?: ReadonlyMap<string, string>;
   /** Texts of an earlier time, which are read in place of all files on disk. */
   readonly kept?: KeptTexts;
+  /** Named files that another process has read. */
+  readonly piped?: Snapshot['named'];
   /** Learns which directive wrote which setting. */
   readonly provenance?: Provenance;
   /** See {@link LinkContext.testing}. */
@@ -73,7 +75,7 @@ export interface DiskOptions {
 
 /** Reads, checks and links a configuration from disk, as the master does. Throws {@link LoadFailure}. */
 export async function loadFromDisk<R extends Subject>(language: Language<R>, origin: Origin & DiskOptions): Promise<Loaded<R>> {
-  const sources = diskSources(origin, origin.inherited, origin.edited, origin.kept);
+  const sources = diskSources(origin, origin.inherited, origin.edited, origin.kept, origin.piped);
   const draft = read(language, sources, origin, true, origin.provenance);
   const hosts: Record<string, readonly string[]> = {};
   let missing = 0;

@@ -44,19 +44,21 @@ export type KeptTexts = Pick<Snapshot, 'files' | 'globs'>;
 
 /**
  * Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. `edited`: texts by
- * full path that stand in for those on disk, as an editor has them. `kept`: all texts; only files that settings name are read from disk.
+ * full path that stand in for those on disk, as an editor has them. `kept`: all texts; only files that settings name are read from disk. `piped`: named files
+ * that another process has read.
  */
 export function diskSources(
   options: Origin,
   earlier?: ReadonlyMap<string, FileVersion>,
   edited?: ReadonlyMap<string, string>,
   kept?: KeptTexts,
+  piped?: Snapshot['named'],
 ): Sources {
   if (kept !== undefined) {
     return new CachedSources(options, {}, textOf(kept), (pattern) => kept.globs[pattern] ?? [], new NamedFiles({}, earlier));
   }
   const read = (path: string, from: Pos | undefined): string => edited?.get(path) ?? readConfigFile(path, from);
-  return new CachedSources(options, {}, read, globFiles, new NamedFiles({}, earlier));
+  return new CachedSources(options, {}, read, globFiles, new NamedFiles(piped, earlier));
 }
 
 /** Sources that hold what others have read before. */
