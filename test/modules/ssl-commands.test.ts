@@ -54,6 +54,8 @@ const start = (t: Test, servers: readonly string[], http = '', files = {}): Prom
     asRoot: true,
   });
 
+const onLibuv = !againstNginx && process.env.SLUICE_TEST_NET_ENGINE === 'libuv';
+
 t.test('ssl_conf_command: what OpenSSL has no directive for', async (t) => {
   const server = await start(
     t,
@@ -78,7 +80,9 @@ t.test('ssl_conf_command: what OpenSSL has no directive for', async (t) => {
   const one = await get(server, 4);
   t.strictSame([one.text, one.sessions], ['TLSv1.3', 1]);
   t.equal((await get(server, 5)).certificate, nameIn(c.second.cert), 'a certificate in the place of one of its kind');
-  t.equal((await get(server, 6)).text, 'secp384r1');
+  if (!onLibuv) {
+    t.equal((await get(server, 6)).text, 'secp384r1');
+  }
   t.equal((await get(server, 7)).text, 'AES256-GCM-SHA384');
 });
 
@@ -182,7 +186,7 @@ t.test('a server without certificates of its own decides whether a handshake is 
   await server.logged(/\[info\] .*handshake rejected while SSL handshaking, client: 127\.0\.0\.1/);
 });
 
-const hasSignatures = !againstNginx && Number.parseFloat(process.versions.openssl) >= 3.5 && process.env.SLUICE_TEST_NET_ENGINE !== 'libuv';
+const hasSignatures = !againstNginx && Number.parseFloat(process.versions.openssl) >= 3.5 && !onLibuv;
 
 t.test('the algorithms that have signed a handshake', { skip: !hasSignatures }, async (t) => {
   const says = 'return 200 "$ssl_sigalg/$ssl_client_sigalg";';

@@ -178,6 +178,11 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: [],
+        shown: '`$ssl_curve`',
+        note: 'for connections on `net_engine libuv`, worked out from what client and `ssl_ecdh_curve` offer; groups of `ssl_conf_command` are not considered',
+      },
+      {
+        directives: [],
         shown: '`$ssl_ech_*`',
         note: 'always empty',
       },
