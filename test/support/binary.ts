@@ -27,13 +27,18 @@ export function serverCommand(preload?: string): readonly [string, ...string[]] 
   if (againstNginx) {
     return [other as string];
   }
-  const dist = process.env['SLUICE_DIST'] ?? `${root}dist`;
   return [
     '/usr/bin/env',
     '-u',
     'NODE_OPTIONS',
     process.execPath,
     ...(preload === undefined ? [] : [`--import=${preload}`]),
-    `${dist.replace(/\/$/, '')}/sluice.js`,
+    builtProgram(),
   ];
+}
+
+/** The file that Node is started with. */
+export function builtProgram(): string {
+  const dist = process.env['SLUICE_DIST'] ?? `${root}dist`;
+  return `${dist.replace(/\/$/, '')}/sluice.js`;
 }

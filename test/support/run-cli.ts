@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Test } from 'tap';
-import { serverCommand } from './binary.js';
+import { againstNginx, builtProgram, serverCommand } from './binary.js';
+import { Checker } from './checker.js';
 import { type Files, makePrefix, type Prefix } from './prefix.js';
 
 /** What a finished command left. Output is text, a character for a byte. */
@@ -46,12 +47,16 @@ export interface ConfigTest extends CliResult {
   readonly file: string;
 }
 
+/** Runs what only reads a configuration. */
+const checker = new Checker();
+
 /**
  * Writes `conf` and `files` under a temporary prefix (with %%DIR%% and %%PORT_n%% replaced) and runs
- * `-p PREFIX/ -c sluice.conf -e error.log -t`. `args` stand in the place of `-t`.
+ * `-p PREFIX/ -c sluice.conf -e error.log -t`. `args` stand in the place of `-t`. All of a file's `-t` run in one process.
  */
 export async function testConfig(t: Test, conf: string, files: Files = {}, args: readonly string[] = ['-t']): Promise<ConfigTest> {
   const prefix = await makePrefix(t, { ...files, 'sluice.conf': conf });
-  const result = await runCli(['-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', ...args]);
+  const all = ['-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', ...args];
+  const result = await (!againstNginx && /^-q?[tT]q?$/.test(args.join(' ')) ? checker.run(builtProgram(), all) : runCli(all));
   return { ...result, prefix, file: `${prefix.dir}/sluice.conf` };
 }
