@@ -1,11 +1,6 @@
-const table = new Int32Array(256);
-for (let i = 0; i < 256; i++) {
-  let c = i;
-  for (let bit = 0; bit < 8; bit++) {
-    c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1;
-  }
-  table[i] = c;
-}
+import { crcTable } from './crc-table.js';
+
+const table = crcTable(0xedb88320);
 
 /** The state of an empty CRC-32 that update() continues and finish() ends (nginx: ngx_crc32_init). */
 export const crc32Start = -1;

@@ -7,6 +7,8 @@ const LENGTHS =
   '777fbedskmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmnqqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqn' +
   'qrqqrrrrrsrrrrrqu';
 
+const MOST_BITS = 30;
+
 /** The number of the symbol that ends a string; only its first bits occur, as padding. */
 export const END_OF_STRING = 256;
 
@@ -17,14 +19,14 @@ export const codeLengths: Uint8Array = Uint8Array.from(LENGTHS, (digit) => Numbe
 export const codes: Uint32Array = canonicalCodes();
 
 function canonicalCodes(): Uint32Array {
-  const words = new Uint32Array(codeLengths.length);
-  const symbols = [...codeLengths.keys()].sort((a, b) => codeLengths[a]! - codeLengths[b]! || a - b);
-  let next = 0;
-  let length = codeLengths[symbols[0]!]!;
-  for (const symbol of symbols) {
-    next *= 2 ** (codeLengths[symbol]! - length);
-    length = codeLengths[symbol]!;
-    words[symbol] = next++;
+  const counts = new Uint32Array(MOST_BITS + 1);
+  for (const length of codeLengths) {
+    counts[length]!++;
   }
-  return words;
+  /** The next word of each length. */
+  const next = new Uint32Array(MOST_BITS + 1);
+  for (let length = 1; length <= MOST_BITS; length++) {
+    next[length] = (next[length - 1]! + counts[length - 1]!) * 2;
+  }
+  return Uint32Array.from(codeLengths, (length) => next[length]!++);
 }

@@ -18,10 +18,23 @@ export class QpackName {
   constructor(text: string) {
     this.text = text;
     this.index = staticIndexOf.get(text) ?? -1;
-    const values = [...STATIC_FIELDS.entries()].filter(([, [name, value]]) => name === text && value !== '');
-    this.exact = values.length === 0 ? undefined : new Map(values.map(([i, [, value]]) => [value, i]));
+    this.exact = exactIndexes.get(text);
     this.secret = SECRET.has(text);
   }
+}
+
+/** The indexes of the values of each name that has some in the static table. */
+const exactIndexes: ReadonlyMap<string, ReadonlyMap<string, number>> = indexesOfValues();
+
+function indexesOfValues(): Map<string, Map<string, number>> {
+  const names = new Map<string, Map<string, number>>();
+  for (const [i, [name, value]] of STATIC_FIELDS.entries()) {
+    if (value !== '') {
+      const indexes = names.get(name) ?? new Map<string, number>();
+      names.set(name, indexes.set(value, i));
+    }
+  }
+  return names;
 }
 
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
