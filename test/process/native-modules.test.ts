@@ -10,17 +10,7 @@ const LIBRARY = { 'modules/ngx_http_strange_module.so': '\x7fELF' };
 const end = 'pid %%DIR%%/x.pid; events {} http { access_log off;';
 
 t.test('modules that are built in, or that nothing uses, are accepted with a warning', async (t) => {
-  const debian = [
-    'geoip2',
-    'perl',
-    'xslt_filter',
-    'echo',
-    'headers_more_filter',
-    'brotli_filter',
-    'cache_purge',
-    'strange',
-    'geoip',
-  ];
+  const debian = ['geoip2', 'perl', 'xslt_filter', 'echo', 'headers_more_filter', 'brotli_filter', 'cache_purge', 'strange', 'geoip'];
   const lines = debian.map((name) => `load_module modules/ngx_http_${name}_module.so;`);
   const { code, stderr, file } = await testConfig(t, `${lines.join('\n')}\nload_module modules/ngx_mail_module.so;\n${end} }`, LIBRARY);
   t.equal(code, 0, stderr);

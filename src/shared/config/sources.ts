@@ -44,8 +44,8 @@ export type KeptTexts = Pick<Snapshot, 'files' | 'globs'>;
 
 /**
  * Sources that read from disk, each file and pattern when it is first asked for. `earlier`: see {@link NamedFiles}. `edited`: texts by
- * full path that stand in for those on disk, as an editor has them. `kept`: all texts; only files that settings name are read from disk. `piped`: named files
- * that another process has read.
+ * full path that stand in for those on disk, as an editor has them. `kept`: all texts; only files that settings name are read from disk.
+ * `piped`: named files that another process has read.
  */
 export function diskSources(
   options: Origin,
