@@ -112,8 +112,8 @@ t.test('what the configuration may say', async (t) => {
       httpConf(`resolver 127.0.0.1; ${more} acme_issuer ca { uri http://127.0.0.1:1/; ${line} } server { listen 127.0.0.1:%%PORT_0%%; }`),
     );
   for (const value of ['0', 'x', '-1', '1000000']) {
-    t.match(await message(`on_demand ${value};`), /"on_demand" directive invalid value/, value);
+    t.match(await message(`on_demand ${value};`), /"on_demand" directive "invalid value"/, value);
   }
   t.match(await message('on_demand 1 2;'), /invalid number of arguments in "on_demand"/);
-  t.match(await message('on_demand; on_demand;'), /"on_demand" directive is duplicate/);
+  t.match(await message('on_demand; on_demand;'), /"on_demand" directive "is duplicate"/);
 });

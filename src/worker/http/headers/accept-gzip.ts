@@ -131,7 +131,7 @@ function proxiedOk(r: Request, rule: number): boolean {
   const control = out.list.filter(({ name }) => name.toLowerCase() === 'cache-control');
   if (control.length > 0) {
     // Commas alone part the words, and one that says more, such as private="x", is another one.
-    const words = control.flatMap(({ value }) => value.toLowerCase().split(/ *, */));
+    const words = control.flatMap(({ value }) => value.toLowerCase().split(',')).map((word) => word.trim());
     return (
       ((rule & GzipProxied.NO_CACHE) !== 0 && words.includes('no-cache')) ||
       ((rule & GzipProxied.NO_STORE) !== 0 && words.includes('no-store')) ||
