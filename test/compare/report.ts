@@ -109,6 +109,8 @@ export class Report implements Results {
     let shrunk = 0;
     for (const [key, { example, differences, count }] of this.#findings) {
       this.#print(`\n# ${count} times: ${key}`);
+      // Before it is made smaller, which may lead to something else, or to nothing.
+      save(`${example.axis.name}-${shrunk + 1}-met.json`, `${savedText(example, differences)}\n`);
       const found = shrunk++ < most ? await shrink(runner, example.case, example.axis, kindOf(differences[0]!)) : undefined;
       const shown = found === undefined ? example : found;
       const list = (found === undefined ? differences : differencesOf(found)).slice(0, 12);
@@ -118,7 +120,7 @@ export class Report implements Results {
       if (found === undefined && shrunk <= most) {
         this.#print('  (not different again when played once more)');
       }
-      const text = JSON.stringify({ axis: shown.axis.name, differences: list.map(({ what }) => what), ...shown.case } satisfies SavedCase);
+      const text = savedText(shown, list);
       this.#print(text);
       save(`${shown.axis.name}-${shrunk}.json`, `${text}\n`);
     }
@@ -128,6 +130,9 @@ export class Report implements Results {
     this.#print(`\n${this.unnamed} with a difference that has no name, of ${this.#findings.size} kinds`);
   }
 }
+
+const savedText = ({ axis, case: one }: Compared, differences: readonly Difference[]): string =>
+  JSON.stringify({ axis: axis.name, differences: differences.map(({ what }) => what), ...one } satisfies SavedCase);
 
 const listOf = (counts: ReadonlyMap<string, number>): string => [...counts].map(([name, n]) => `${name} ${n}`).join(', ');
 

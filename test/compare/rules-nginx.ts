@@ -52,6 +52,14 @@ export const beside: readonly Rule[] = [
     what: /^response \d+: body$/,
   },
   {
+    name: 'SSI of a body that breaks off before its first byte',
+    why: "nginx's filter keeps the flush that would have the head leave, so that the client gets nothing of the response",
+    axes: http1,
+    when: ({ case: one, right }) =>
+      uses(one, /ssi on/) && ['bad-chunk', 'short'].includes(one.answer.framing) && right.get('responses') === '0',
+    what: /^end$|^responses?|\$(body_)?bytes_sent$/,
+  },
+  {
     name: 'what of a response was read together',
     why: 'nginx reads into buffers of 4k or less, and counts what came with what it wanted, frames of HTTP/2 included',
     axes: nginx,
