@@ -7,10 +7,8 @@ import { collectionInPieces } from './memory-pressure.js';
 import { loadLibrary } from './native.js';
 import { programPages } from './program-pages.js';
 
-/** Milliseconds from the start to the first look, which costs as much as a start does: a server that ends soon is spared it. */
-const FIRST_LOOK = 10_000;
-/** Milliseconds after which a collection, with what it began in other threads, is over. */
-const COLLECTED = 1500;
+/** What has been done when the first look is taken, in milliseconds after the start. */
+const FIRST_LOOK = 1500;
 const SHORTEST = 5000;
 const LONGEST = 80_000;
 /** One request in this many milliseconds, or fewer, is next to nothing. */
@@ -30,11 +28,10 @@ const GARBAGE = 8 * 1024 * 1024;
  * Gives spare memory back: with a collection while the process does next to nothing, or in pieces while it is at work, and what the
  * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that
  * grows by one with each request. `forgets`: what the process has compiled goes too, since it may take its time when it has something to
- * do. `first`: milliseconds until the first look.
+ * do.
  */
-export function giveSpareMemoryBack(work: () => number, forgets = false, first = FIRST_LOOK): void {
-  const look = (): void => new SpareMemory(work, forgets).look();
-  setTimer(look, first).unref();
+export function giveSpareMemoryBack(work: () => number, forgets = false): void {
+  new SpareMemory(work, forgets).begin();
 }
 
 class SpareMemory {
@@ -43,10 +40,9 @@ class SpareMemory {
   readonly #trim = loadTrim();
   readonly #collectInPieces = collectionInPieces();
   #done = 0;
-  #looked = 0;
+  #looked = performance.now();
   #collectedAt = -MUCH_WORK;
-  /** What there was of code; none when the process began. */
-  #code = 0;
+  #code = codeSize();
   #interval = SHORTEST;
   #letGo: (() => void) | undefined;
   /** A collection began with the last look. */
@@ -59,7 +55,11 @@ class SpareMemory {
     this.#forgets = forgets;
   }
 
-  readonly look = (): void => {
+  begin(): void {
+    setTimer(this.#look, FIRST_LOOK).unref();
+  }
+
+  readonly #look = (): void => {
     const work = this.#work();
     const now = performance.now();
     const idle = (work - this.#done) * IDLE <= now - this.#looked;
@@ -87,7 +87,7 @@ class SpareMemory {
     }
     this.#code = collects ? code : Math.max(code, this.#code);
     // What V8 and its compilers do in other threads ends later.
-    setTimer(this.look, collects ? COLLECTED : this.#interval).unref();
+    setTimer(this.#look, collects ? FIRST_LOOK : this.#interval).unref();
     // Last, since each step of this function needs some of them. Under load, too: a fifth of them is in use, and comes back at once.
     this.#letGo ??= programPages();
     this.#letGo();
