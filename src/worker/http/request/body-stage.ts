@@ -39,6 +39,8 @@ export interface BodyStage {
    * what it is given.
    */
   sendLent?(r: Request, bytes: Buffer, start: number, end: number, last: boolean): void;
+  /** What came apart is wanted apart: chunks of a backend's response, though they came together. */
+  readonly apart?: boolean;
   /** Frees what the stage holds when the response ends early. */
   abort?(r: Request): void;
 }

@@ -22,6 +22,7 @@ export class MissingBodyStage implements BodyStage {
 
 /** Gives each piece of a body to a function, which passes on what it will. nginx: ngx_http_js_body_filter. */
 export class JsBodyStage implements BodyStage {
+  readonly apart = true;
   readonly #run: ScriptFunction;
   readonly #asText: boolean;
   readonly #next: BodyStage;

@@ -1,3 +1,4 @@
+// One file: what is in memory, what is in the temporary file and what the client has asked for decide together what is sent next.
 import { unlinkSync, writeSync } from 'node:fs';
 import { fsPath } from '../../../shared/files/fs-path.js';
 import { CRIT, type Level, WARN } from '../../../shared/log/level.js';
@@ -22,6 +23,8 @@ const ABANDONED = 3;
 
 /** Bytes read from the temporary file, or sent on, at a time. */
 const PIECE = 64 * 1024;
+/** As many pieces are kept apart. */
+const MOST_APART = 256;
 
 /**
  * Holds a response's body between the backend and the client: in memory up to the size of `*_buffers`, then in a
@@ -40,6 +43,8 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   /** The first piece that waits, and what is behind it. */
   #first: Buffer | null = null;
   #rest: Gathered | null = null;
+  /** Pieces between these two that are not joined; null for none. */
+  #apart: Buffer[] | null = null;
   /** Bytes in them. */
   #queued = 0;
   #state = OPEN;
@@ -88,6 +93,11 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
     this.#queued += size;
   }
 
+  /** What comes apart is kept apart, as long as these are not many pieces. */
+  get apart(): boolean {
+    return this.#rest === null && this.#u.r.first?.apart === true && (this.#apart === null || this.#apart.length < MOST_APART);
+  }
+
   /** What is left of the pieces that were added is ours from now on. */
   own(): void {
     const lent = this.#lent;
@@ -100,6 +110,9 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   #keep(bytes: Buffer, start: number, end: number): void {
     if (this.#first === null) {
       this.#first = copied(bytes, start, end);
+    } else if (this.apart) {
+      this.#apart ??= [];
+      this.#apart.push(copied(bytes, start, end));
     } else {
       this.#rest ??= new Gathered();
       this.#rest.add(bytes, start, end);
@@ -173,6 +186,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   #drop(): void {
     this.#lent = null;
     this.#first = null;
+    this.#apart = null;
     this.#rest = null;
     this.#queued = 0;
   }
@@ -282,6 +296,12 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
   #takeQueued(): Buffer {
     const first = this.#first as Buffer;
     const rest = this.#rest;
+    const next = this.#apart?.shift();
+    if (next !== undefined) {
+      this.#first = next;
+      this.#queued -= first.length;
+      return first;
+    }
     if (rest === null) {
       this.#drop();
       return first;
@@ -323,7 +343,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
       if (this.#first !== null) {
         this.#write(file, this.#first, 0, this.#first.length);
       }
-      for (const piece of this.#rest?.pieces ?? []) {
+      for (const piece of [...(this.#apart ?? []), ...(this.#rest?.pieces ?? [])]) {
         this.#write(file, piece, 0, piece.length);
       }
     } catch (error) {

@@ -6,6 +6,8 @@ import type { UpstreamHead } from './upstream-head.js';
 
 /** Takes the pieces of a response's body. */
 export interface PieceSink {
+  /** Each chunk is wanted for itself. */
+  readonly apart?: boolean;
   add(bytes: Buffer, start: number, end: number): void;
 }
 
@@ -101,10 +103,16 @@ export class Http1Reader implements HeadProgress {
       return this.#readTrailers(head, reporter, bytes, start, end);
     }
     const chunked = this.#chunked!;
-    const code = chunked.read(bytes, start, end);
-    if (chunked.end > chunked.start) {
-      sink.add(bytes, chunked.start, chunked.end);
-    }
+    let code: number;
+    let at = start;
+    do {
+      const to = sink.apart === true ? Math.min(end, at + Math.max(chunked.left, 1)) : end;
+      code = chunked.read(bytes, at, to);
+      if (chunked.end > chunked.start) {
+        sink.add(bytes, chunked.start, chunked.end);
+      }
+      at = to;
+    } while (code === CHUNK_AGAIN && at < end);
     if (code === CHUNK_AGAIN) {
       return true;
     }
