@@ -203,6 +203,13 @@ export const beside: readonly Rule[] = [
     what: /^end$|^response|: (body|complete)$|bytes_sent$|\$upstream_|^error log$|\$request_completion$|^requests? |^lines of|^log [2-9]/,
   },
   {
+    name: 'a subrequest of JavaScript with a malformed chunk',
+    told: '**A malformed chunk**',
+    axes: nginx,
+    when: ({ case: one, right }) => one.answer.framing === 'bad-chunk' && uses(one, /js-asked/) && right.get('responses') === '0',
+    what: /^log 1: \$/,
+  },
+  {
     name: 'Accept-Ranges twice',
     told: 'the `Accept-Ranges` of the backend',
     axes: nginx,

@@ -38,7 +38,7 @@ t.test('backends and servers by what a hello says', async (t) => {
       server { listen 127.0.0.1:%%PORT_1%%; server_name *.named.test; return "named $ssl_preread_server_name"; }
       server { listen 127.0.0.1:%%PORT_2%%; preread_buffer_size 64; return x; }
       server { listen 127.0.0.1:%%PORT_8%%; return "not TLS"; }`,
-      ' $server_port',
+      ' $server_port [$ssl_preread_protocol]',
     ),
   });
   const secured = await RawClient.connect(s.port(0), { tls: { servername: 'first.test' } });
@@ -68,7 +68,7 @@ t.test('backends and servers by what a hello says', async (t) => {
   large.send(hello);
   await large.closed();
   await s.logged('preread buffer full while prereading client data');
-  await s.accessLogged(`400 ${s.port(2)}`);
+  await s.accessLogged(`400 ${s.port(2)} []`);
 });
 
 t.test('random bytes', async (t) => {

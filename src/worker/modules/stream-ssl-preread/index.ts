@@ -31,6 +31,9 @@ const RECORD_HEAD = 5;
 const RECORDS = lastingSlot<Records | undefined>();
 const HELLO = lastingSlot<PrereadHello | undefined>();
 
+/** As long as nobody knows that it is none, variables are empty, and not without a value. */
+const UNFINISHED: PrereadHello = { protocol: '', serverName: '', alpn: '' };
+
 /** Reads the first message of a TLS client, and chooses the server that it names. nginx: ngx_stream_ssl_preread_handler. */
 function preread(s: StreamSession): Result {
   const bytes = s.udp ? undefined : s.preread;
@@ -40,8 +43,12 @@ function preread(s: StreamSession): Result {
   if (bytes === null) {
     return AGAIN;
   }
-  const records = RECORDS.get(s) ?? new Records();
-  RECORDS.set(s, records);
+  let records = RECORDS.get(s);
+  if (records === undefined) {
+    records = new Records();
+    RECORDS.set(s, records);
+    HELLO.set(s, UNFINISHED);
+  }
   while (bytes.length - records.at >= RECORD_HEAD) {
     const { at } = records;
     if ((bytes[at]! & 0x80) !== 0 && bytes[at + 2] === 1 && (bytes[at + 3] === 0 || bytes[at + 3] === 3)) {
@@ -50,6 +57,7 @@ function preread(s: StreamSession): Result {
       return OK;
     }
     if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3) {
+      HELLO.set(s, undefined);
       return DECLINED;
     }
     const size = (bytes[at + 3]! << 8) | bytes[at + 4]!;
@@ -61,6 +69,7 @@ function preread(s: StreamSession): Result {
     records.hello ??= new HelloRecords();
     const hello = records.hello.add(bytes.subarray(at + RECORD_HEAD, end));
     if (hello === 'none') {
+      HELLO.set(s, undefined);
       return DECLINED;
     }
     records.at = end;
