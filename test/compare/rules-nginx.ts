@@ -52,11 +52,13 @@ export const beside: readonly Rule[] = [
     what: /^response \d+: body$/,
   },
   {
-    name: 'SSI of a body that breaks off before its first byte',
-    why: "nginx's filter keeps the flush that would have the head leave, so that the client gets nothing of the response",
+    name: 'a filter of a body that breaks off before its first byte',
+    why: "nginx's filters keep the flush that would have the head leave, so that the client gets nothing of the response",
     axes: http1,
     when: ({ case: one, right }) =>
-      uses(one, /ssi on/) && ['bad-chunk', 'short'].includes(one.answer.framing) && right.get('responses') === '0',
+      uses(one, /ssi on|gunzip on|sub_filter|gzip on/) &&
+      right.get('responses') === '0' &&
+      ['bad-chunk', 'short', 'long'].includes(one.answer.framing),
     what: /^end$|^responses?|\$(body_)?bytes_sent$/,
   },
   {
