@@ -1,7 +1,7 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { certs } from '../support/certs.js';
-import { type City, cityDatabase, countryDatabase, EDITION, type Networks, nameDatabase } from '../support/geoip-database.js';
+import { type City, cityDatabase, countryDatabase, EDITION, type Networks, nameDatabase, SAN_JOSE } from '../support/geoip-database.js';
 import { noQuicClient, quicGet } from '../support/gtlsclient.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { http, httpGet, pipeline, requestText } from '../support/raw-client.js';
@@ -42,16 +42,7 @@ async function answers(s: Server, addresses: readonly string[]): Promise<{ geoip
 }
 
 const PLACES: Networks<City> = {
-  '10.0.0.0/8': {
-    country: US,
-    region: 'CA',
-    city: 'San Jos\xe9',
-    postalCode: '95110',
-    latitude: 373_394,
-    longitude: -1_218_950,
-    dmaCode: 807,
-    areaCode: 408,
-  },
+  '10.0.0.0/8': SAN_JOSE,
   '10.1.0.0/16': { country: CANADA, region: 'QC', city: 'Montr\xe9al' },
   '10.1.2.3': { country: GERMANY, region: '16', latitude: -1, longitude: 1 },
   '10.2.0.0/16': { country: CURACAO, region: '00', city: 'Willemstad' },

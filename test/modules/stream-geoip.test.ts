@@ -1,7 +1,7 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
-import { cityDatabase, countryDatabase, EDITION, nameDatabase } from '../support/geoip-database.js';
+import { cityDatabase, countryDatabase, EDITION, nameDatabase, SAN_JOSE } from '../support/geoip-database.js';
 import { exchange, RawClient } from '../support/raw-client.js';
 import { type Server, startServer, streamConf } from '../support/server.js';
 import { startTcpBackend } from '../support/tcp-backend.js';
@@ -17,16 +17,7 @@ const REAL = 'set_real_ip_from 127.0.0.1;';
 const COUNTRIES = { '10.0.0.0/8': US, '10.1.0.0/16': GERMANY };
 const NAMES = { '10.0.0.0/8': 'T\xe9n' };
 const PLACES = {
-  '10.0.0.0/8': {
-    country: US,
-    region: 'CA',
-    city: 'San Jos\xe9',
-    postalCode: '95110',
-    latitude: 373_394,
-    longitude: -1_218_950,
-    dmaCode: 807,
-    areaCode: 408,
-  },
+  '10.0.0.0/8': SAN_JOSE,
 };
 
 /** What a session is told whose client has an address. */

@@ -40,6 +40,18 @@ export interface City {
   readonly areaCode?: number;
 }
 
+/** A place of which everything is known. */
+export const SAN_JOSE: City = {
+  country: 225,
+  region: 'CA',
+  city: 'San Jos\xe9',
+  postalCode: '95110',
+  latitude: 373_394,
+  longitude: -1_218_950,
+  dmaCode: 807,
+  areaCode: 408,
+};
+
 interface Branch {
   children: [Branch | number, Branch | number];
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { fsPath } from '../files/fs-path.js';
+import { readFull } from '../files/read-full.js';
 import { ConfigError, withErrno } from './errors.js';
 import type { Pos } from './language/ast.js';
 
@@ -38,18 +39,9 @@ export function readConfigFile(path: string, from: Pos | undefined): string {
 }
 
 function readFully(fd: number, path: string, into: Buffer): number {
-  let length = 0;
-  while (length < into.length) {
-    let count: number;
-    try {
-      count = readSync(fd, into, length, into.length - length, length);
-    } catch (err) {
-      throw new ConfigError(withErrno(`pread() "${path}" failed`, err), undefined, { level: 'crit' });
-    }
-    if (count === 0) {
-      break;
-    }
-    length += count;
+  try {
+    return readFull(fd, into);
+  } catch (err) {
+    throw new ConfigError(withErrno(`pread() "${path}" failed`, err), undefined, { level: 'crit' });
   }
-  return length;
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { fsPath } from './fs-path.js';
+import { readFull } from './read-full.js';
 
 /**
  * Reads as many bytes as the system states that a file has, latin1: a pipe or a device has none, however much it would give. Throws the
@@ -14,12 +15,9 @@ export function readStated(path: string): string {
       throw new RangeError(`it has ${size} bytes, and ${constants.MAX_STRING_LENGTH} are the most`);
     }
     const bytes = Buffer.alloc(size);
-    for (let at = 0; at < size; ) {
-      const count = readSync(fd, bytes, at, size - at, at);
-      if (count === 0) {
-        throw new RangeError(`it has ${at} bytes instead of ${size}`);
-      }
-      at += count;
+    const length = readFull(fd, bytes);
+    if (length < size) {
+      throw new RangeError(`it has ${length} bytes instead of ${size}`);
     }
     return bytes.toString('latin1');
   } finally {

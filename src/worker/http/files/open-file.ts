@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { fsPath } from '../../../shared/files/fs-path.js';
+import { readFull } from '../../../shared/files/read-full.js';
 import { ENOENT, FileInfo, type FileStat, isFileOrFolder } from '../../files/file-info.js';
 import { statFile } from '../../files/stat-file.js';
 import type { FileSettings, SymlinkRule } from '../request/file-settings.js';
@@ -133,15 +134,8 @@ const resized = ({ mode, mtimeMs, ctimeMs, ino, dev }: Stats, size: number): Fil
 
 function readWhole(fd: number, size: number): Buffer {
   const buffer = Buffer.allocUnsafeSlow(size);
-  let length = 0;
-  while (length < size) {
-    const count = readSync(fd, buffer, length, size - length, length);
-    if (count === 0) {
-      return buffer.subarray(0, length);
-    }
-    length += count;
-  }
-  return buffer;
+  const length = readFull(fd, buffer);
+  return length < size ? buffer.subarray(0, length) : buffer;
 }
 
 /**

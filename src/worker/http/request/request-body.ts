@@ -1,5 +1,6 @@
-import { readSync, unlinkSync, writeSync } from 'node:fs';
+import { unlinkSync, writeSync } from 'node:fs';
 import { fsPath } from '../../../shared/files/fs-path.js';
+import { readFull } from '../../../shared/files/read-full.js';
 import { CRIT, ERROR, type Level, NOTICE, WARN } from '../../../shared/log/level.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import { Gathered } from '../../bytes/gathered.js';
@@ -48,13 +49,7 @@ export class RequestBody {
       return this.bytes.joined();
     }
     const bytes = Buffer.alloc(this.length);
-    for (let at = 0; at < bytes.length; ) {
-      const count = readSync(file.fd, bytes, at, bytes.length - at, at);
-      if (count === 0) {
-        break;
-      }
-      at += count;
-    }
+    readFull(file.fd, bytes);
     return bytes;
   }
 }

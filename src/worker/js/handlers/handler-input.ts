@@ -1,4 +1,3 @@
-import { readSync } from 'node:fs';
 import type { BodySink } from '../../http/request/client-exchange.js';
 import { clientSlot } from '../../http/request/client-settings.js';
 import type { Request } from '../../http/request/request.js';
@@ -69,7 +68,7 @@ export class HandlerInput implements BodySink {
   /** A body that was read before. */
   #giveRead(body: RequestBody | null): void {
     if (body !== null && body.length > 0) {
-      const whole = wholeBody(body);
+      const whole = body.whole();
       this.#taker!.piece(ownCopy(whole, 0, whole.length));
     }
     this.end();
@@ -133,23 +132,6 @@ function ownCopy(bytes: Buffer, start: number, end: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(end - start);
   bytes.copy(copy, 0, start, end);
   return copy;
-}
-
-/** The whole of a body, from memory or from its file. */
-export function wholeBody(body: RequestBody): Buffer {
-  const inMemory = body.inMemory();
-  if (inMemory !== undefined || body.file === undefined) {
-    return inMemory ?? Buffer.alloc(0);
-  }
-  const bytes = Buffer.alloc(body.length);
-  for (let at = 0; at < bytes.length; ) {
-    const count = readSync(body.file.fd, bytes, at, bytes.length - at, at);
-    if (count === 0) {
-      break;
-    }
-    at += count;
-  }
-  return bytes;
 }
 
 /** Collects a body whole. */

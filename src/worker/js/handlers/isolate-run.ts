@@ -8,7 +8,6 @@ import { METHOD } from '../../http/syntax/method.js';
 import { AGAIN, type Result } from '../../task/codes.js';
 import { addScriptHeader, setFinalStatus } from '../response-head.js';
 import { bytesOf } from '../text.js';
-import { wholeBody } from './handler-input.js';
 import { type HandlerPlan, HandlerRun } from './handler-run.js';
 import type { FromIsolate } from './isolate-messages.js';
 import type { IsolatePool, IsolateUser } from './isolate-pool.js';
@@ -55,7 +54,7 @@ class IsolatedRun extends HandlerRun implements IsolateUser, Source {
 
   #send(): void {
     const { r } = this;
-    const body = r.body === null || r.body.length === 0 || r.method === 'GET' || r.method === 'HEAD' ? null : wholeBody(r.body);
+    const body = r.body === null || r.body.length === 0 || r.method === 'GET' || r.method === 'HEAD' ? null : r.body.whole();
     const headers = handlerHeaders(r);
     this.touch();
     this.#startedAt = performance.now();
