@@ -109,7 +109,7 @@ t.test('harm to zones of TLS sessions and tickets and of keyval in stream, also 
     zoneFiles(run!).forEach(harm);
     await use(what);
   }
-  for (const what of ['overwritten', 'emptied'] as const) {
+  for (const what of ['overwritten', 'emptied', 'removed'] as const) {
     const reloading = s.reload();
     zoneFiles(run!).forEach(fileHarms[what]!);
     await Promise.all([reloading, use(`${what} while it reloads`)]);

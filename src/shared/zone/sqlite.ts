@@ -235,9 +235,12 @@ export function faultOf(error: unknown): FaultKind | undefined {
   return otherTables || code.startsWith('SQLITE_CONSTRAINT') ? 'damaged' : undefined;
 }
 
-// SQLite gives its other files the rights of this one. An existing file is not opened here: closing it would give up the locks that this
-// process may hold on it.
-function makePrivate(path: string): void {
+/**
+ * Makes an empty file that its owner alone may read and write; a file that exists stays. SQLite gives its other files the rights of this
+ * one. An existing file is not opened here: closing it would give up the locks that this process may hold on it. Throws what the system
+ * says.
+ */
+export function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {

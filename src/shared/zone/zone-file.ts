@@ -6,7 +6,7 @@ import { ALERT, NOTICE, WARN } from '../log/level.js';
 import type { PreparedStatement, SqlValue, TransactionHooks } from './kind.js';
 import { monotonicMs } from './monotonic.js';
 import { areNumbers } from './row-bytes.js';
-import { DatabaseConnection, type FaultKind, faultOf, MissingRow, type NativeStatement } from './sqlite.js';
+import { DatabaseConnection, type FaultKind, faultOf, MissingRow, makePrivate, type NativeStatement } from './sqlite.js';
 
 /** A lock that another process holds for so long (milliseconds) belongs to a stuck process; transactions last microseconds. */
 const STUCK_MS = 500;
@@ -26,6 +26,8 @@ const MAX_REPAIRS = 3;
 const OPENINGS = 3;
 
 const MISSING = 'missing';
+/** A folder that changed less than this ago (milliseconds) may change again and bear the same time. */
+const CLOCK_STEP_MS = 1000;
 
 // Notes on its file which error came from it, since a transaction may span several files.
 class ZoneStatement<Row> implements PreparedStatement<Row> {
@@ -101,6 +103,8 @@ export class ZoneFile {
   /** Inodes of the three files as this process opened them. */
   #inodes = '';
   #nextLook = 0;
+  /** When the folder had last changed as this process looked for newer files in it; in milliseconds of Unix time. */
+  #searchedAt = 0;
   #lockedSince = 0;
   #lastLocked = 0;
   /** Half of the time has passed after which a lock counts as stuck. */
@@ -330,20 +334,22 @@ export class ZoneFile {
   #replace(): void {
     this.#shared?.close();
     this.#shared = undefined;
-    const newest = this.#newest();
-    if (newest > this.#number) {
-      this.#number = newest;
-    } else {
-      this.#remove();
-      this.#number++;
-    }
+    this.#retire();
     this.#openShared(REPAIR_TRIES);
   }
 
-  #remove(): void {
+  // Whoever looks for the newest file meanwhile must find one, or begins with the first number.
+  #retire(): void {
+    const old = this.#path();
+    this.#number = Math.max(this.#newest(), this.#number + 1);
+    try {
+      makePrivate(this.#path());
+    } catch {
+      // Opening reports it.
+    }
     for (const suffix of ['', '-wal', '-shm']) {
       try {
-        rmSync(this.#path() + suffix, { force: true });
+        rmSync(old + suffix, { force: true });
       } catch {
         // A read-only folder keeps it; the next number then cannot be opened either, and that is reported.
       }
@@ -375,7 +381,11 @@ export class ZoneFile {
     this.#repairs = 0;
     if (!this.isolated) {
       const inodes = this.#readInodes();
-      if (this.#inodes === '' || inodes === '' || (inodes === this.#inodes && !inodes.includes(MISSING))) {
+      if (this.#inodes === '' || inodes === '') {
+        return;
+      }
+      const isSame = inodes === this.#inodes && !inodes.includes(MISSING);
+      if (isSame && !this.#isLeft()) {
         return;
       }
       this.#log.log(WARN, `zone "${this.name}": "${this.#path()}" was removed or replaced, started anew`);
@@ -412,10 +422,27 @@ export class ZoneFile {
       this.#shared?.close();
       this.#shared = undefined;
       if (fault === 'damaged') {
-        this.#remove();
-        this.#number++;
+        this.#retire();
       }
     }
+  }
+
+  /**
+   * Whether others have gone on with a newer file. A process that starts at the moment when somebody removes the newest one makes one of
+   * its own, which nothing happens to.
+   */
+  #isLeft(): boolean {
+    let changedAt: number;
+    try {
+      changedAt = statSync(dirname(this.#base!)).mtimeMs;
+    } catch {
+      return false;
+    }
+    if (changedAt === this.#searchedAt) {
+      return false;
+    }
+    this.#searchedAt = Math.abs(Date.now() - changedAt) < CLOCK_STEP_MS ? 0 : changedAt;
+    return this.#newest() > this.#number;
   }
 
   /** Which files these are; empty where the file system does not say. */

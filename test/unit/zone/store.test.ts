@@ -196,6 +196,29 @@ t.test('zone files come to harm', { jobs: 3 }, async (t) => {
   }
 });
 
+t.test('a worker that opened an older file than the others follows them', async (t) => {
+  const { crew, file, join, plan } = await service(t, 2);
+  const ask = (key: string) => (member: Member) => member.ask({ op: 'request', n: 20, burst: 29, at, turns: true, key });
+  const all = async (key: string): Promise<number> => (await Promise.all(crew.map(ask(key)))).reduce((a, b) => a + b, 0);
+  t.equal(await all('before'), 30);
+  rmSync(file('rate'));
+  // The two go on with the second file, which is put aside while the third process starts: it finds none, and makes the first one.
+  const second = file('rate').replace(/0$/, '1');
+  const aside = `${plan.directory}/aside`;
+  await waitFor(async () => (await all(`k${Math.random()}`)) === 30 && existsSync(second));
+  const move = (from: string, to: string): void => {
+    for (const suffix of ['', '-wal', '-shm']) {
+      renameSync(from + suffix, to + suffix);
+    }
+  };
+  move(second, aside);
+  await join();
+  t.ok(existsSync(file('rate')));
+  move(aside, second);
+  await waitFor(async () => (await all(`k${Math.random()}`)) === 30, { what: 'one zone over all three workers' });
+  t.notOk(existsSync(file('rate')), 'the older file is gone');
+});
+
 t.test('while a stuck process holds the lock, each worker counts for itself', async (t) => {
   const { crew, file, sum } = await service(t, 2);
   t.equal(await sum(enter(1, 10)), 2);
