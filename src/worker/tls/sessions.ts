@@ -42,7 +42,8 @@ export class SessionZone implements TlsSessionStore {
   readonly #setUsed: PreparedStatement<never>;
   readonly #count: PreparedStatement<number>;
   readonly #keys: PreparedStatement<[number, Uint8Array, number]>;
-  readonly #setKey: PreparedStatement<never>;
+  readonly #dropKeys: PreparedStatement<never>;
+  readonly #addKey: PreparedStatement<never>;
 
   constructor(sql: Sql, bytes: number) {
     this.#sql = sql;
@@ -56,7 +57,8 @@ export class SessionZone implements TlsSessionStore {
     this.#setUsed = sql.prepare('UPDATE room SET used = ?');
     this.#count = sql.prepare('SELECT count(*) FROM sessions');
     this.#keys = sql.prepare('SELECT slot, key, expire FROM ticket_keys ORDER BY slot');
-    this.#setKey = sql.prepare('INSERT OR REPLACE INTO ticket_keys VALUES (?, ?, ?)');
+    this.#dropKeys = sql.prepare('DELETE FROM ticket_keys');
+    this.#addKey = sql.prepare('INSERT INTO ticket_keys VALUES (?, ?, ?)');
   }
 
   get(id: Buffer): Buffer | undefined {
@@ -136,8 +138,10 @@ export class SessionZone implements TlsSessionStore {
       if (expire > stored[CURRENT]!.expire) {
         stored[CURRENT]!.expire = expire;
       }
+      // What came to harm goes, too: rows that no key keeps apart would only become more.
+      this.#dropKeys.run();
       for (const [slot, { key, expire: until }] of stored.entries()) {
-        this.#setKey.run(slot, key, until);
+        this.#addKey.run(slot, key, until);
       }
       keys.splice(0, keys.length, ...stored);
     };
