@@ -328,7 +328,8 @@ export class Lifecycle {
   }
 
   #crashed(error: unknown): void {
-    if (this.#server?.failed?.(error)) {
+    // A process that ends has no work that it could go on with.
+    if (!this.#exiting && this.#server?.failed?.(error)) {
       return;
     }
     this.#log.log(ALERT, `uncaught exception: ${lineOf(error)}`);

@@ -39,6 +39,7 @@ async function startFleet(t: Test, redis: Redis, n: number, store = ''): Promise
       conf: `worker_processes 2;\nshared_store fleet { server 127.0.0.1:${redis.port}; timeout 2s; node m${i}; ${store} }\n${serverConf(
         `location /held { limit_conn one 3; limit_conn two 50; proxy_pass http://127.0.0.1:${backend.port}; }
         location /quick { limit_conn one 3; stub_status; }
+        location /status { stub_status; }
         location /two { limit_conn two 1; stub_status; }
         location /dry { limit_conn one 3; limit_conn_dry_run on; stub_status; }`,
         'limit_conn_zone $server_name zone=one:1m sync; limit_conn_zone $server_name zone=two:1m sync;',
@@ -143,6 +144,26 @@ t.test('a store that starts anew learns what is held', { skip }, async (t) => {
   }
   await free(b, '/quick');
 });
+
+for (const signal of ['TERM', 'QUIT'] as const) {
+  t.test(`workers end by SIG${signal} while the store is asked`, { skip }, async (t) => {
+    const redis = await startRedis(t);
+    const [s] = (await startFleet(t, redis, 1)).machines as [Server];
+    await redis.freeze();
+    const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(s)));
+    for (const client of clients) {
+      client.send(requestText('GET', '/held', { Connection: 'close' }));
+    }
+    await waitFor(async () => (await httpGet(s, '/status')).body.includes('Writing: 4'), { what: 'three requests' });
+    const ended = s.stop(signal);
+    for (const client of clients) {
+      client.destroy();
+    }
+    await ended;
+    t.match(s.log(), /worker process \d+ exited with code 0/);
+    redis.thaw();
+  });
+}
 
 t.test('messages', { skip: againstNginx }, async (t) => {
   const message = (zone: string) => configMessage(t, serverConf('', zone));

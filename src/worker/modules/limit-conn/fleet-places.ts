@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { throwLater } from '../../../shared/system/throw-later.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../../shared/time/end-of-tick.js';
 import { setTimer } from '../../../shared/time/timer.js';
-import type { SharedStore, StoreClient, StoreWatcher } from '../../fleet/shared-store.js';
+import { NOBODY, type SharedStore, type StoreClient, type StoreWatcher } from '../../fleet/shared-store.js';
 import { storeKey } from '../../fleet/store-key.js';
 import { isWholeNumber } from '../../fleet/whole-number.js';
 import { CONN_SCRIPT } from './conn-script.js';
@@ -141,12 +141,12 @@ export class FleetPlaces implements TickTask, StoreClient, StoreWatcher {
     clearTimeout(this.#timer);
     clearTimeout(this.#renewing);
     this.#renewing = undefined;
-    for (const held of this.#held.values()) {
-      held.count = 0;
+    // A call that is on its way stays: its answer comes, or the store is lost.
+    const keys = [...this.#held.keys()];
+    for (let i = 0; i < keys.length; i += MAX_KEYS) {
+      const some = keys.slice(i, i + MAX_KEYS);
+      this.store.run(CONN_SCRIPT, some, [this.#who, LEASE_MS, ...some.map(() => 0)], NOBODY);
     }
-    this.#touchAll();
-    this.#calling = undefined;
-    this.#send();
   }
 
   storeBack(): void {
