@@ -27,23 +27,25 @@ const TIME_UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(w|weeks?)$/i, 'w'],
 ];
 
+const isSize = (unit: string): boolean => /^[km]$/i.test(unit);
+
 /** How a size or time is to be written whose unit nginx does not know, such as `10MB` or `30sec`; undefined when it is none. */
 export function unitHint(text: string): string | undefined {
   const [, digits, fraction, word = ''] = /(?:^|[=:])(\d+)(\.\d+)?([A-Za-z]*)$/.exec(text) ?? [];
-  if (digits === undefined) {
+  if (digits === undefined || word === '') {
     return undefined;
   }
   if (fraction !== undefined) {
     return 'numbers are whole: take the next smaller unit, as `1536k` for 1.5m';
   }
   const size = /^([kmg])i?b?$/i.exec(word) ?? /^()b(?:ytes?)?$/i.exec(word);
-  if (size !== null) {
+  if (size !== null && !isSize(word)) {
     const letter = size[1]!.toLowerCase();
     const written = letter === 'g' ? `${BigInt(digits) * 1024n}m` : digits + letter;
     return `write \`${written}\`: sizes end in k or m, or are in bytes`;
   }
   const unit = TIME_UNITS.find(([pattern]) => pattern.test(word))?.[1];
-  return unit === undefined || unit === word ? undefined : `write \`${digits}${unit}\`: times end in ms, s, m, h, d or w`;
+  return unit === undefined || unit === word || isSize(word) ? undefined : `write \`${digits}${unit}\`: times end in ms, s, m, h, d or w`;
 }
 
 /** What may be meant by the name of a zone that nothing defines. `known`: whether there is a directive of a name. */

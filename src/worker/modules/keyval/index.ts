@@ -68,7 +68,7 @@ function defineZone(ctx: SharedContext): KeyvalRef {
   }
   if (sync) {
     if (timeout === 0) {
-      ctx.reject('with "sync" must have "timeout" parameter');
+      ctx.reject('with "sync" must have "timeout" parameter', { hint: 'write for how long a pair is kept, as in `timeout=1h`' });
     }
   }
   if (ctx.zone(kindIn(ctx), zone.name).bytes !== 0) {
