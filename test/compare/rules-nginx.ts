@@ -289,6 +289,13 @@ export const beside: readonly Rule[] = [
     what: /^end$|^responses?|^error log$|\$(request_completion|body_bytes_sent|bytes_sent|status|sent_http_|upstream_)|^requests? .*to the backend$|^lines of/,
   },
   {
+    name: 'a key of a cache that does not fit into the buffer',
+    told: 'A key of a cache may be of any length',
+    axes: nginx,
+    when: ({ case: one, right }) => uses(one, /_cache /) && (right.get('error log') ?? '').includes('is not enough for cache key'),
+    what: /./,
+  },
+  {
     name: 'the length of a 204',
     told: '**`Content-Length` of a 204**',
     axes: http1,
