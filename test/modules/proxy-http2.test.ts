@@ -6,7 +6,7 @@ import t from 'tap';
 import { certs } from '../support/certs.js';
 import { block, END_HEADERS, END_STREAM, type FieldText, frame, number32, settings, T } from '../support/http2-client.js';
 import { answer, dataOf, type Http2Request, startHttp2Origin } from '../support/http2-origin.js';
-import { http, httpGet } from '../support/raw-client.js';
+import { exchange, http, httpGet } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -351,6 +351,108 @@ t.test('floods and broken frames', async (t) => {
     );
   };
   t.equal((await httpGet(s, '/')).text, 'padded', 'what is odd but allowed');
+});
+
+t.test('what the log says of responses that break the rules', async (t) => {
+  let attack: (got: Http2Request) => void = () => {};
+  const origin = await startHttp2Origin(t, (got) => attack(got));
+  const off = 'proxy_next_upstream off; grpc_next_upstream off;';
+  const s = await startServer(t, {
+    conf: conf(origin.port, `${off} location / { proxy_pass http://u; } location /g { grpc_pass u; }`),
+  });
+  const ok = block([[':status', '200']]);
+  const field = (hex: string): Buffer => Buffer.concat([ok, Buffer.from(hex.replaceAll(' ', ''), 'hex')]);
+  const whole =
+    (payload: Uint8Array, flags = 0): ((id: number) => Buffer) =>
+    (id) =>
+      frame(T.HEADERS, END_HEADERS | flags, id, payload);
+  const Invalid = 'invalid header';
+  const cases: readonly (readonly [string, (id: number) => Buffer, readonly string[]])[] = [
+    ['an index of no table', whole(field('be')), ['invalid http2 table index: 62', Invalid]],
+    ['an index of two bytes', whole(field('ff20')), ['invalid http2 table index: 127', Invalid]],
+    ['a name of no table', whole(field('7f20 0176')), ['invalid http2 table index: 63', Invalid]],
+    ['a name of no table, not to be kept', whole(field('0f30 0176')), ['invalid http2 table index: 63', Invalid]],
+    ['a size of the table', whole(Buffer.concat([Buffer.from('21', 'hex'), ok])), ['invalid http2 dynamic table size update: 1', Invalid]],
+    ['a larger one, behind a field', whole(field('3fe11f')), ['invalid http2 dynamic table size update: 31', Invalid]],
+    ['a block that breaks off', whole(field('0003 61')), ['truncated http2 header', Invalid]],
+    ['a field without a value', whole(field('0001 61')), ['truncated http2 header', Invalid]],
+    ['no name', whole(field('0000 0176')), ['zero http2 header name length', Invalid]],
+    ['a name without end', whole(field('007fffffffff')), ['too large http2 header name length', Invalid]],
+    ['a value without end', whole(field('0001617fffffffff')), ['too large http2 header value length', Invalid]],
+    ['a long name', whole(field('007f892761')), ['too large http2 header name length: 5128', Invalid]],
+    ['a long value', whole(field('0001617f892761')), ['too large http2 header value length: 5128', Invalid]],
+    ['no Huffman code', whole(field('0001 61 84ffffffff')), ['invalid encoded header', Invalid]],
+    ['a capital', whole(field('000141 0176')), ['invalid header: "A: v"', Invalid]],
+    [
+      'much padding',
+      (id) => frame(T.HEADERS, END_HEADERS | 8, id, '\x09\x88'),
+      ['http2 frame with too long padding: 9 in frame 1', Invalid],
+    ],
+    ['no room for priorities', whole(Buffer.from('88', 'hex'), 0x20), ['headers frame with invalid length: 1', Invalid]],
+    [
+      'no length',
+      whole(
+        block([
+          [':status', '200'],
+          ['content-length', '5x'],
+        ]),
+      ),
+      ['invalid "Content-Length" header: "content-length: 5x"'],
+    ],
+    [
+      'a second status',
+      whole(
+        block([
+          [':status', '200'],
+          [':status', '200'],
+        ]),
+      ),
+      ['duplicate :status header'],
+    ],
+    ['a refusal', (id) => frame(T.RST, 0, id, number32(7)), ['rejected request with error 7']],
+    ['a goodbye', () => frame(T.GOAWAY, 0, 0, Buffer.alloc(8)), ['goaway with error 0']],
+    [
+      'trailers with a capital',
+      (id) =>
+        Buffer.concat([
+          frame(T.HEADERS, END_HEADERS, id, ok),
+          frame(T.DATA, 0, id, 'x'),
+          frame(T.HEADERS, END_HEADERS | END_STREAM, id, Buffer.from('0001410176', 'hex')),
+        ]),
+      ['invalid header: "A: v"', 'invalid trailer'],
+    ],
+    [
+      'padding of data',
+      (id) => Buffer.concat([frame(T.HEADERS, END_HEADERS, id, ok), frame(T.DATA, 8, id, '\x09abc')]),
+      ['http2 frame with too long padding: 9 in frame 3'],
+    ],
+  ];
+  let seen = 0;
+  for (const [what, bytes, expected] of cases) {
+    for (const [path, schema] of [
+      ['/', 'http'],
+      ['/g', 'grpc'],
+    ] as const) {
+      attack = (got) => void got.connection.send(bytes(got.id));
+      await exchange(s, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      const lines = s
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('upstream sent') || line.includes('upstream rejected'));
+      const said = lines.slice(seen).map((line) => /\] \d+#\d+: \*\d+ (.*)/.exec(line)![1]!);
+      seen = lines.length;
+      t.strictSame(
+        said.map((line) => line.replace(/^upstream (sent )?/, '').replace(/ while reading .*/, '')),
+        expected,
+        `${what}, ${schema}`,
+      );
+      t.match(said[0], `upstream: "${schema}://127.0.0.1:${origin.port}", host: "x"`);
+      t.notMatch(lines.slice(-1)[0], /\[info\]/);
+    }
+  }
+  // As nginx takes it.
+  attack = (got) => got.connection.send(frame(T.HEADERS, END_HEADERS | END_STREAM, got.id, field('20')));
+  t.equal((await httpGet(s, '/')).status, 200, 'a table of no size, behind a field');
 });
 
 t.test('responses with bytes that were changed', async (t) => {

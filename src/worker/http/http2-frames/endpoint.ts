@@ -23,7 +23,7 @@ export interface Faults {
   /** A frame of this name has a stream where it must have none, or has none. */
   identifier(name: string, streamId: number): string;
   /** The padding of a DATA frame does not fit into it. */
-  paddedData(length: number): string;
+  paddedData(length: number, padding: number): string;
   /** The padding of a HEADERS frame does not fit into it. */
   paddedHeaders(length: number, padding: number): string;
   /** A HEADERS frame has no block; undefined where it may be so. */

@@ -27,6 +27,8 @@ export class Http2FrameReader {
   type = 0;
   flags = 0;
   streamId = 0;
+  /** What a DATA frame says of the length of its padding, if that does not fit into it. */
+  padding = 0;
   /** The length of the whole payload, padding included. */
   length = 0;
   bytes: Buffer;
@@ -163,6 +165,7 @@ export class Http2FrameReader {
     }
     const padding = bytes[at + FRAME_HEAD]!;
     this.#padding = padding >= this.length ? -1 : padding;
+    this.padding = padding;
     this.left = this.length - 1 - padding;
     return FRAME_HEAD + 1;
   }

@@ -33,7 +33,10 @@ export function readFrame<E extends Http2Endpoint>(role: Http2Role<E>, e: E, byt
       block.streamId = frames.streamId;
       break;
     case READ_BAD_PADDING:
-      e.fail(frames.length === 0 ? ERROR_CODE.FRAME_SIZE_ERROR : ERROR_CODE.PROTOCOL_ERROR, role.faults.paddedData(frames.length));
+      e.fail(
+        frames.length === 0 ? ERROR_CODE.FRAME_SIZE_ERROR : ERROR_CODE.PROTOCOL_ERROR,
+        role.faults.paddedData(frames.length, frames.padding),
+      );
       break;
     case READ_TOO_LONG:
       role.tooLong(e);

@@ -49,6 +49,10 @@ export abstract class Http2Exchange implements Exchange, Http2User {
   #ended = false;
   /** What the backend did wrong, which is logged when the exchange's turn comes. */
   #problem = '';
+  /** The log knows of the problem. */
+  #told = false;
+  /** The problem lies in how a header section is made. */
+  #malformed = false;
   #left = UNKNOWN;
 
   encode?(piece: Buffer): Buffer;
@@ -85,6 +89,8 @@ export abstract class Http2Exchange implements Exchange, Http2User {
     this.#status = 0;
     this.#ended = false;
     this.#problem = '';
+    this.#told = false;
+    this.#malformed = false;
     this.announced = undefined;
   }
 
@@ -97,6 +103,13 @@ export abstract class Http2Exchange implements Exchange, Http2User {
     } else {
       this.#at = AT.HEAD;
       this.#status = 0;
+      this.request.action = 'reading response header from upstream';
+    }
+  }
+
+  sectionMalformed(): void {
+    if (this.#problem === '') {
+      this.#malformed = true;
     }
   }
 
@@ -109,6 +122,7 @@ export abstract class Http2Exchange implements Exchange, Http2User {
     const { text } = name;
     if (name.state === NAME.REFUSED || field.broken) {
       this.#problem = `upstream sent invalid header: "${text}: ${value}"`;
+      this.#malformed = true;
       return;
     }
     if (this.#at === AT.TRAILERS) {
@@ -150,6 +164,7 @@ export abstract class Http2Exchange implements Exchange, Http2User {
     const { kinds } = u.conf;
     if (!takeHeader(u.head, u, text, text, value, known === undefined ? kinds.of(text) : kinds.ofKnown(known))) {
       this.#problem = 'upstream sent invalid header';
+      this.#told = true;
     }
   }
 
@@ -189,10 +204,20 @@ export abstract class Http2Exchange implements Exchange, Http2User {
     return this.#problem;
   }
 
+  /** Logs what the backend did wrong. nginx: ngx_http_grpc_process_header and ngx_http_grpc_filter, and what they call. */
+  #tell(u: UpstreamRequest): void {
+    if (!this.#told) {
+      u.log(ERROR, this.#problem);
+    }
+    if (this.#malformed) {
+      u.log(ERROR, `upstream sent invalid ${this.answered ? 'trailer' : 'header'}`);
+    }
+  }
+
   readHead(u: UpstreamRequest, _bytes: Buffer, _start: number, end: number): number {
     this.next = end;
     if (this.#problem !== '') {
-      u.log(ERROR, this.#problem);
+      this.#tell(u);
       return HEAD_INVALID;
     }
     if (this.#at === AT.INTERIM) {
@@ -227,7 +252,7 @@ export abstract class Http2Exchange implements Exchange, Http2User {
       this.give(u, bytes, start, end);
     }
     if (this.#problem !== '') {
-      u.log(ERROR, this.#problem);
+      this.#tell(u);
       return false;
     }
     if (!this.#ended) {

@@ -1,4 +1,4 @@
-import { DEBUG, ERROR, type Level } from '../../../shared/log/level.js';
+import { DEBUG, ERROR, INFO, type Level } from '../../../shared/log/level.js';
 import { EMPTY } from '../../bytes/empty.js';
 import { CLIENT_CLOSED_REQUEST } from '../../http/request/codes.js';
 import type { Request } from '../../http/request/request.js';
@@ -237,6 +237,11 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
   /** Logs what went wrong with the attempt at hand, and keeps it for `$error_reason`. */
   report(level: Level, message: string): void {
     this.r.log(level, message);
+    this.blame(message);
+  }
+
+  /** Keeps what went wrong with the attempt at hand, for `$error_reason`. */
+  blame(message: string): void {
     this.r.trace?.add(this.r, 'upstream', `${this.name}: ${message}`, undefined, { peer: this.name, failed: true });
     this.attempt!.reason = message;
   }
@@ -292,6 +297,9 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
       }
       u.finalize(asStatus(status));
       return;
+    }
+    if (failure === FailureType.REFUSED) {
+      this.r.log(INFO, attempt.reason);
     }
     this.#close();
     this.choose(now());

@@ -1,4 +1,4 @@
-import { DEBUG, ERROR, INFO } from '../../../shared/log/level.js';
+import { DEBUG, ERROR } from '../../../shared/log/level.js';
 import type { Request } from '../../http/request/request.js';
 import { now } from '../../task/at-work.js';
 import type { Channel, ChannelOwner } from '../connection/channel.js';
@@ -219,7 +219,7 @@ export class ResponseHeadReader implements ChannelOwner {
     const u = this.#u;
     u.action = u.output!.complete ? 'reading response header from upstream' : 'sending request to upstream';
     if (error instanceof Http2Refused) {
-      u.peer.report(INFO, error.message);
+      u.peer.blame(error.message);
       u.peer.next(FailureType.REFUSED);
       return;
     }

@@ -60,10 +60,14 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   reader.start(bytes, start, end);
 }
 
-/** Something came behind a head that has no body. As in nginx, that is only told for clients of HTTP/1, and not of HEAD. */
+/**
+ * Something came behind a head that has no body. As in nginx, that is only told for clients of HTTP/1, not of HEAD, and of statuses that
+ * came with the backend's own reason.
+ */
 function bodyBehind(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
   const { exchange, head, r } = u;
-  if ((head.status !== 204 && head.status !== 304) || r.httpVersion >= HTTP_2 || r.methodBit === METHOD.HEAD) {
+  const { status } = head;
+  if ((status !== 204 && status !== 304) || head.statusText === undefined || r.httpVersion >= HTTP_2 || r.methodBit === METHOD.HEAD) {
     return;
   }
   u.peer.attempt!.responseLength += end - start;

@@ -176,13 +176,14 @@ export class UpstreamRequest implements UpstreamWork, ClientWatcher {
     return this.#head;
   }
 
-  /** Scheme, peer and URI of the backend at hand. */
+  /** Scheme, peer and URI of the backend at hand. As in nginx, of a request by HTTP/2 the URI is known where a key for a cache was made. */
   logText(): string | undefined {
     const { name, unix } = this.peer;
     if (name === undefined) {
       return undefined;
     }
-    return `${this.schema}${name}${unix ? ':' : ''}${this.uri}`;
+    const uri = this.exchange.http2User === undefined || this.conf.cache !== undefined ? this.uri : '';
+    return `${this.schema}${name}${unix ? ':' : ''}${uri}`;
   }
 
   failureText(status: number): string {

@@ -10,7 +10,10 @@ const unexpected = (type: number): string => `upstream sent unexpected http2 fra
 export const backendFaults: Faults = {
   length: (name, length) => `upstream sent ${lower(name)} frame with invalid length: ${length}`,
   identifier: (name, streamId) => `upstream sent ${lower(name)} frame with non-zero stream id: ${streamId}`,
-  paddedData: (length) => (length === 0 ? 'upstream sent too short http2 frame' : 'upstream sent http2 frame with too long padding'),
+  paddedData: (length, padding) =>
+    length === 0
+      ? 'upstream sent too short http2 frame'
+      : `upstream sent http2 frame with too long padding: ${padding} in frame ${length - 1}`,
   paddedHeaders: (length, padding) => `upstream sent http2 frame with too long padding: ${padding} in frame ${length}`,
   emptyBlock: undefined,
   withinSection: unexpected,

@@ -15,6 +15,8 @@ export interface Http2User extends FieldSink {
   encode?(piece: Buffer): Buffer;
   /** A header section begins, whose fields follow. */
   beginSection(): void;
+  /** The section, or its frame, breaks the rules: {@link inputBroken} follows. */
+  sectionMalformed(): void;
   /** The section has ended; `last`: nothing comes behind it. */
   endSection(last: boolean): void;
   /** The head of the response was read: another section is its trailers. */

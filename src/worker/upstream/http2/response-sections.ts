@@ -54,7 +54,8 @@ function readSection(c: SharedConnection, stream: Http2BackendStream, ended: boo
   const limit = user.headLimit;
   const code = c.decoder.decode(bytes, start, end, { field: limit, total: limit }, user);
   if (code === BLOCK_TOO_LARGE) {
-    stream.inputBroken('upstream sent too large http2 header');
+    user.sectionMalformed();
+    stream.inputBroken(c.decoder.problem);
   } else if (code !== DECODED) {
     c.fail(ERROR_CODE.COMPRESSION_ERROR, c.decoder.problem);
   } else if (!trailers) {

@@ -14,6 +14,7 @@ import { endFailedWork, enter, leave } from '../../task/at-work.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { Http2BackendStream } from './backend-stream.js';
+import { backendBlockFaults } from './block-faults.js';
 import { clientRole } from './client-role.js';
 import { ControlGuard } from './control-guard.js';
 import type { Http2Pool } from './http2-pool.js';
@@ -81,7 +82,7 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask, H
 
   // --- what comes in
   readonly frames: Http2FrameReader = new Http2FrameReader(DEFAULT_FRAME);
-  readonly decoder: HpackDecoder = new HpackDecoder('upstream', 0);
+  readonly decoder: HpackDecoder = new HpackDecoder(backendBlockFaults, 0);
   readonly block: HeaderBlock = new HeaderBlock();
   /** CONTINUATION frames of the header section at hand. */
   continuations = 0;
@@ -335,6 +336,10 @@ export class SharedConnection implements ChannelOwner, OutputTarget, TickTask, H
 
   /** The backend broke a rule of the connection. */
   fail(code: number, problem: string): void {
+    const { type, streamId, length } = this.frames;
+    if (code === ERROR_CODE.COMPRESSION_ERROR || (type === FRAME.HEADERS && !this.block.open && length <= DEFAULT_FRAME)) {
+      this.streams.get(streamId)?.user.sectionMalformed();
+    }
     this.output.numbers(FRAME.GOAWAY, 0, 0, code);
     this.output.send();
     this.#over((stream) => stream.connectionBroken(problem));

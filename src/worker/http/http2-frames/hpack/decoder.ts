@@ -2,6 +2,8 @@ import { latin1 } from '../../../bytes/latin1.js';
 import { Field, FieldName } from '../../fields/field.js';
 import type { FieldLimits, FieldSink } from '../../fields/field-sink.js';
 import { huffmanText } from '../../fields/huffman-text.js';
+import type { BlockFaults, NumberKind } from './block-faults.js';
+import { clientBlockFaults } from './client-block-faults.js';
 import { DEFAULT_TABLE_SIZE, FieldTable } from './field-table.js';
 
 /** What came of a header block. */
@@ -17,19 +19,21 @@ export const BLOCK_CUT_OFF = 4;
 
 /** A number has at most so many bytes. nginx: NGX_HTTP_V2_INT_OCTETS. */
 export const NUMBER_BYTES = 4;
+/** A number of a table's entry that goes on behind its first byte has no largest one. */
+const DEEP_INDEX = Number.POSITIVE_INFINITY;
 
 /** Decodes the header blocks of one connection, which depend on each other. nginx: ngx_http_v2_state_header_block and what follows it. */
 export class HpackDecoder {
   readonly table: FieldTable;
-  readonly #sender: string;
+  readonly #faults: BlockFaults;
   /** Why a block was refused, in nginx's words. */
   problem = '';
   #at = 0;
   #end = 0;
 
-  /** `sender`: whose blocks they are, for messages. `tableSize`: how many bytes of fields it may have us remember. */
-  constructor(sender: 'client' | 'upstream' = 'client', tableSize: number = DEFAULT_TABLE_SIZE) {
-    this.#sender = sender;
+  /** `tableSize`: how many bytes of fields the other end may have us remember. */
+  constructor(faults: BlockFaults = clientBlockFaults, tableSize: number = DEFAULT_TABLE_SIZE) {
+    this.#faults = faults;
     this.table = new FieldTable(tableSize);
   }
 
@@ -49,18 +53,18 @@ export class HpackDecoder {
         }
         field = this.table.get(index);
         if (field === undefined) {
-          return this.#invalid(`${this.#sender} sent invalid hpack table index`);
+          return this.#invalid(this.#faults.index(index, 0x7f));
         }
       } else if (byte >= 0x20 && byte < 0x40) {
         const size = this.#number(bytes, 0x1f, 'size update');
         if (size < 0) {
           return this.#code;
         }
-        if (!first) {
-          return this.#invalid(`${this.#sender} sent table size update behind a field`);
+        if (!first && this.#faults.lateTableSize !== undefined) {
+          return this.#invalid(this.#faults.lateTableSize);
         }
         if (!this.table.resize(size)) {
-          return this.#invalid(`${this.#sender} sent invalid table size update: ${size}`);
+          return this.#invalid(this.#faults.tableSize(size));
         }
         continue;
       } else {
@@ -73,11 +77,11 @@ export class HpackDecoder {
         if (index > 0) {
           const entry = this.table.get(index);
           if (entry === undefined) {
-            return this.#invalid(`${this.#sender} sent invalid hpack table index`);
+            return this.#invalid(this.#faults.index(index, indexed ? 0x3f : DEEP_INDEX));
           }
           name = entry.name;
         } else {
-          const code = this.#string(bytes, limits.field);
+          const code = this.#string(bytes, 'name length', limits.field);
           if (code !== DECODED) {
             return code;
           }
@@ -86,7 +90,7 @@ export class HpackDecoder {
           }
           name = new FieldName(this.#text);
         }
-        const code = this.#string(bytes, limits.field);
+        const code = this.#string(bytes, 'value length', limits.field);
         if (code !== DECODED) {
           return code;
         }
@@ -98,7 +102,7 @@ export class HpackDecoder {
       first = false;
       left -= field.name.text.length + field.value.length;
       if (left < 0) {
-        return this.#tooLarge(`${this.#sender} sent too large header`);
+        return this.#tooLarge(this.#faults.largeSection);
       }
       sink.field(field);
     }
@@ -110,21 +114,18 @@ export class HpackDecoder {
   #code = BLOCK_INVALID;
 
   /** A number that begins in the byte at hand; -1, and a problem, if it is cut off or too long. */
-  #number(bytes: Buffer, prefix: number, what: string): number {
+  #number(bytes: Buffer, prefix: number, what: NumberKind): number {
     let value = bytes[this.#at++]! & prefix;
     if (value !== prefix) {
       return value;
     }
     for (let shift = 0; ; shift += 7) {
       if (this.#at >= this.#end) {
-        this.#code = this.#cutOff(`${this.#sender} sent header block with incorrect length`);
+        this.#code = this.#cutOff(this.#faults.cutOff);
         return -1;
       }
       if (shift === (NUMBER_BYTES - 1) * 7) {
-        this.problem =
-          what === 'length'
-            ? `${this.#sender} sent header field with too long length value`
-            : `${this.#sender} sent header block with too long ${what} value`;
+        this.problem = this.#faults.longNumber(what);
         this.#code = BLOCK_INVALID;
         return -1;
       }
@@ -137,22 +138,22 @@ export class HpackDecoder {
   }
 
   /** Leaves a string in `#text`. */
-  #string(bytes: Buffer, longest: number): number {
+  #string(bytes: Buffer, what: NumberKind, longest: number): number {
     if (this.#at >= this.#end) {
-      return this.#cutOff(`${this.#sender} sent header block with incorrect length`);
+      return this.#cutOff(this.#faults.cutOff);
     }
     const coded = bytes[this.#at]! >= 0x80;
-    const length = this.#number(bytes, 0x7f, 'length');
+    const length = this.#number(bytes, 0x7f, what);
     if (length < 0) {
       return this.#code;
     }
     if (length > longest) {
-      return this.#tooLarge(`${this.#sender} sent too large header field`);
+      return this.#tooLarge(this.#faults.longText(what, length));
     }
     const start = this.#at;
     const end = start + length;
     if (end > this.#end) {
-      return this.#cutOff(`${this.#sender} sent header field with incorrect length`);
+      return this.#cutOff(this.#faults.cutOffText);
     }
     this.#at = end;
     if (!coded) {
@@ -161,7 +162,7 @@ export class HpackDecoder {
     }
     const text = huffmanText(bytes, start, end);
     if (text === undefined) {
-      return this.#invalid(`${this.#sender} sent invalid encoded header field`);
+      return this.#invalid(this.#faults.coding);
     }
     this.#text = text;
     return DECODED;
@@ -183,7 +184,7 @@ export class HpackDecoder {
   }
 
   #nameless(): number {
-    this.problem = `${this.#sender} sent zero header name length`;
+    this.problem = this.#faults.nameless;
     return BLOCK_NAMELESS;
   }
 }
