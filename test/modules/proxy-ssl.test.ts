@@ -266,6 +266,31 @@ t.test('proxy_ssl_protocols, proxy_ssl_ciphers, proxy_ssl_conf_command', async (
   );
 });
 
+t.test('a backend that asks for a certificate in vain', async (t) => {
+  const strict = await startOrigin(t, tell, {
+    tls: { ...tlsOf(rsa).tls, minVersion: 'TLSv1.3', requestCert: true, rejectUnauthorized: true, ca: pem(ca.cert) },
+  });
+  const s = await startServer(t, { conf: serverConf(`location / { proxy_pass https://127.0.0.1:${strict.port}; }`) });
+  t.equal((await httpGet(s, '/')).status, 502);
+  await s.logged(
+    / SSL_read\(\) failed \(SSL: error:0A00045C:SSL routines::tlsv13 alert certificate required:SSL alert number 116\) while /,
+  );
+});
+
+t.test('a name that is too long to be sent', async (t) => {
+  const origin = await startOrigin(t, tell, tlsOf(rsa));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      proxy_ssl_server_name on; proxy_ssl_name $arg_name;
+      location / { proxy_pass https://127.0.0.1:${origin.port}; add_header X-Up "$upstream_addr $upstream_status" always; }`),
+  });
+  t.equal((await httpGet(s, `/name?name=${'a'.repeat(255)}`)).text, 'a'.repeat(255));
+  const refused = await httpGet(s, `/name?name=${'a'.repeat(256)}`);
+  t.equal(refused.status, 500);
+  t.equal(refused.header('x-up'), `127.0.0.1:${origin.port} -`);
+  await s.logged(/SSL_set_tlsext_host_name\("a{256}"\) failed \(SSL: error:.*invalid servername\) while connecting to upstream/);
+});
+
 t.test('a backend that speaks no TLS, or breaks off', async (t) => {
   const plain = await startOrigin(t, { body: 'plain' }, { onConnection: (socket) => socket.write('HTTP/1.1 400 Bad\r\n\r\n') });
   const closing = await startOrigin(t, '', { onConnection: (socket) => socket.end() });

@@ -3,6 +3,7 @@ import { closeSync, writeSync } from 'node:fs';
 import type { SecureContext } from 'node:tls';
 import { type Library, loadLibrary } from '../../../shared/native/native.js';
 import { contextAddress } from './context-address.js';
+import { bindErrorQueue } from './error-queue.js';
 
 /** A command, its value, and what the file has that the value names; undefined where it names none. */
 export interface ContextCommand {
@@ -23,10 +24,6 @@ const FLAGS = 0x2 | 0x4 | 0x8 | 0x10 | 0x20;
 const [SET_LEAST, SET_MOST, GET_MOST] = [123, 124, 131];
 const TLS_1_3 = 0x0304;
 const NO_TLS_1_3 = 0x20000000;
-/** ERR_TXT_STRING: an error has a text of its own. */
-const HAS_TEXT = 2;
-/** Bytes of an error's text, at most. */
-const TEXT = 1024;
 const CLOSED_ON_EXEC = 1;
 
 type Calls = ReturnType<typeof bind>;
@@ -35,7 +32,8 @@ let calls: Calls | undefined;
 /** Why OpenSSL cannot be given commands, empty when it can; undefined until that was tried. */
 let problem: string | undefined;
 
-function bind({ find }: Library) {
+function bind(library: Library) {
+  const { find } = library;
   return {
     begin: find('intptr_t SSL_CONF_CTX_new()'),
     free: find('void SSL_CONF_CTX_free(intptr_t)'),
@@ -46,10 +44,7 @@ function bind({ find }: Library) {
     control: find('long SSL_CTX_ctrl(intptr_t, int, long, void *)'),
     options: find('uint64_t SSL_CTX_get_options(intptr_t)'),
     clearErrors: find('void ERR_clear_error()'),
-    peekError: find('unsigned long ERR_peek_error_data(void *, void *)'),
-    nextError: find('unsigned long ERR_get_error()'),
-    describe: find('void ERR_error_string_n(unsigned long, void *, size_t)'),
-    copyText: find('intptr_t strncpy(void *, intptr_t, size_t)'),
+    errors: bindErrorQueue(library),
     openMemory: find('int memfd_create(void *, unsigned int)'),
   };
 }
@@ -97,7 +92,7 @@ export function giveCommands({ context }: SecureContext, commands: readonly Cont
         return { command, reason };
       }
     }
-    return ssl.finish(giver) === 1 ? undefined : { command: undefined, reason: errors(ssl) };
+    return ssl.finish(giver) === 1 ? undefined : { command: undefined, reason: ssl.errors() };
   } finally {
     ssl.free(giver);
     ssl.clearErrors();
@@ -108,36 +103,15 @@ function give(ssl: Calls, giver: number, { name, value, content }: ContextComman
   // Who serves may not be allowed to read what the master has read.
   const file = content === undefined ? -1 : ssl.openMemory(ended('command'), CLOSED_ON_EXEC);
   if (file < 0) {
-    return ssl.give(giver, ended(name), ended(value)) > 0 ? undefined : errors(ssl);
+    return ssl.give(giver, ended(name), ended(value)) > 0 ? undefined : ssl.errors();
   }
   const path = `/proc/self/fd/${file}`;
   try {
     writeSync(file, Buffer.from(content!, 'latin1'));
-    return ssl.give(giver, ended(name), ended(path)) > 0 ? undefined : errors(ssl).replaceAll(path, value);
+    return ssl.give(giver, ended(name), ended(path)) > 0 ? undefined : ssl.errors().replaceAll(path, value);
   } finally {
     closeSync(file);
   }
-}
-
-/** All that went wrong, as OpenSSL writes it. nginx: ngx_ssl_error. */
-function errors(ssl: Calls): string {
-  const text = Buffer.alloc(TEXT);
-  const data = new BigUint64Array(1);
-  const flags = new Int32Array(1);
-  const read = (): string => text.toString('latin1', 0, text.indexOf(0));
-  const all: string[] = [];
-  for (let code = ssl.peekError(data, flags); code !== 0; code = ssl.peekError(data, flags)) {
-    ssl.describe(code, text, text.length);
-    let line = read();
-    if ((flags[0]! & HAS_TEXT) !== 0 && data[0] !== 0n) {
-      ssl.copyText(text, Number(data[0]), text.length - 1);
-      const more = read();
-      line += more === '' ? '' : `:${more}`;
-    }
-    all.push(line);
-    ssl.nextError();
-  }
-  return all.join(' ');
 }
 
 /** Whether handshakes of a context that was given commands may end in TLS 1.3. */

@@ -1,5 +1,6 @@
 // The OpenSSL that Node itself uses, whose functions the executable exports. Whoever passes an address on takes care that it is still one.
 import { type Library, loadLibrary } from '../../../shared/native/native.js';
+import { bindErrorQueue } from './error-queue.js';
 
 /** What SSL_get_error says of a call that brought nothing. */
 export const WANT_READ = 2;
@@ -14,8 +15,8 @@ const CODINGS = new Int32Array([2, 3, 1]);
 /** SSL_OP_NO_ANTI_REPLAY: without it, tickets name sessions that one worker alone knows. */
 const NO_ANTI_REPLAY = 2 ** 24;
 const HELLO_GOES_ON = 1;
-/** Bytes of a description of an error, or of a name, at most. */
-const ERROR_LENGTH = 256;
+/** Bytes of a name, at most. */
+const NAME_LENGTH = 256;
 /** SSL_get_negotiated_group, SSL_get0_signature_name and SSL_get0_peer_signature_name; the last two came with OpenSSL 3.5. */
 const [GET_GROUP, GET_SIGNATURE, GET_PEER_SIGNATURE] = [134, 140, 141];
 /** TLSEXT_nid_unknown: a group that OpenSSL has no number of its own for. */
@@ -47,8 +48,8 @@ export interface OpenSsl {
   writeEarly(ssl: number, bytes: Buffer, length: number, count: BigUint64Array): number;
   /** The handshake is over: who is there has shown that it is there now. */
   finished(ssl: number): boolean;
-  /** What went wrong first, as OpenSSL writes it: error:CODE:LIBRARY::REASON. Empty when nothing did. */
-  firstError(): string;
+  /** What went wrong, as OpenSSL writes it: error:CODE:LIBRARY::REASON, and :DATA where there is some. Empty when nothing did. */
+  errors(): string;
   /** SSL_read: decrypts into memory of so many bytes. */
   read(ssl: number, into: Buffer, length: number): number;
   /** SSL_write: the bytes' length, unless the connection is broken. */
@@ -139,8 +140,6 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     seen(said[5]!);
     return undefined;
   });
-  const nextError = find('unsigned long ERR_get_error()');
-  const describe = find('void ERR_error_string_n(unsigned long, void *, size_t)');
   const sessionOf = find('intptr_t SSL_get_session(intptr_t)');
   const isResumable = find('int SSL_SESSION_is_resumable(intptr_t)');
   const setInfoCallback = find('void SSL_set_info_callback(intptr_t, intptr_t)');
@@ -150,7 +149,7 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
   const groupOfNumber = find('str OBJ_nid2sn(int)') as unknown as (number: number) => string | null;
   const groupName = find('str SSL_group_to_name(intptr_t, int)') as unknown as (ssl: number, group: number) => string | null;
   const copyText = find('intptr_t strncpy(void *, intptr_t, size_t)');
-  const text = Buffer.alloc(ERROR_LENGTH);
+  const text = Buffer.alloc(NAME_LENGTH);
   const found = new BigUint64Array(1);
   const nameOf = (ssl: number, question: number): string => {
     found[0] = 0n;
@@ -176,14 +175,7 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     writeEarly: find('int SSL_write_early_data(intptr_t, void *, size_t, void *)'),
     finished: (ssl) => isFinished(ssl) === 1,
     clearErrors: find('void ERR_clear_error()'),
-    firstError() {
-      const code = nextError();
-      if (code === 0) {
-        return '';
-      }
-      describe(code, text, text.length);
-      return text.toString('latin1', 0, text.indexOf(0));
-    },
+    errors: bindErrorQueue(library),
     read: find('int SSL_read(intptr_t, void *, int)'),
     write: find('int SSL_write(intptr_t, void *, int)'),
     error: find('int SSL_get_error(intptr_t, int)'),

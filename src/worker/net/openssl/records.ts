@@ -262,7 +262,7 @@ export class Records {
   }
 
   #broken(): typeof BROKEN {
-    this.failure = ssl.firstError();
+    this.failure = ssl.errors();
     ssl.clearErrors();
     return BROKEN;
   }

@@ -51,7 +51,9 @@ export function connectFailure(u: BackendUser, error: Error): WireFailure & { re
 export function transferFailure(error: Error, reading: 'recv' | 'readv' = 'recv'): WireFailure {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) {
-    return { level: ERROR, message: error.message };
+    // With libuv, Node's cipher has done the records, and the text is Node's.
+    const text = error.message.startsWith('SSL_') ? undefined : opensslText(error.message);
+    return { level: ERROR, message: text === undefined ? error.message : `SSL_read() failed (SSL: ${text})` };
   }
   const call = syscall === 'write' ? 'writev' : reading;
   return { level: EXPECTED.has(code) ? ERROR : ALERT, message: `${call}() failed (${errnoText(error)})` };

@@ -110,6 +110,10 @@ export class TlsClient implements UpstreamTls {
       const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
       u.peer.useTlsName(name);
       if (conf.sslServerName && isHostName(name)) {
+        if (name.length > LONGEST_NAME) {
+          u.log(ERROR, `SSL_set_tlsext_host_name("${name}") failed (SSL: error:0A00013F:SSL routines::ssl3 ext invalid servername)`);
+          return null;
+        }
         serverName = name;
       }
     }
@@ -207,6 +211,9 @@ function hostPart(name: string): string {
   const colon = name.indexOf(':', Math.max(close, 0));
   return colon === -1 ? name : name.slice(0, colon);
 }
+
+/** Bytes of a server name, at most. OpenSSL: TLSEXT_MAXLEN_host_name. */
+const LONGEST_NAME = 255;
 
 /** Addresses are not sent as a server name. */
 const isHostName = (name: string): boolean => name !== '' && !name.startsWith('[') && !isIPv4(name);
