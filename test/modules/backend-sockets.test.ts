@@ -39,14 +39,16 @@ t.test('a local address, with and without a port', async (t) => {
       location /bound { proxy_bind 127.0.0.2; proxy_pass http://127.0.0.1:${port}; }
       location /variable { proxy_bind $arg_from; proxy_pass http://127.0.0.1:${port}; }
       location /port { proxy_bind 127.0.0.3:%%PORT_1%%; proxy_pass http://127.0.0.1:${port}; }
-      location /wrong { proxy_bind 203.0.113.5; proxy_pass http://127.0.0.1:${port}; }
+      location /wrong { proxy_bind 203.0.113.5; add_header X-Up "<$upstream_addr> $upstream_status" always; proxy_pass http://127.0.0.1:${port}; }
       location /family { proxy_bind ::1; proxy_pass http://127.0.0.1:${port}; }`),
   });
   t.equal((await httpGet(s.port(0), '/bound')).text, '127.0.0.2');
   t.equal((await httpGet(s.port(0), '/variable?from=127.0.0.4')).text, '127.0.0.4');
   t.equal((await httpGet(s.port(0), '/variable')).text, '127.0.0.1');
   t.equal((await httpGet(s.port(0), '/port')).text, '127.0.0.3');
-  t.equal((await httpGet(s.port(0), '/wrong')).status, 500);
+  const wrong = await httpGet(s.port(0), '/wrong');
+  t.equal(wrong.status, 500);
+  t.equal(wrong.header('x-up'), '<> -');
   await s.logged(/\[crit\].* bind\(203\.0\.113\.5\) failed \(99: /);
   t.equal((await httpGet(s.port(0), '/family')).status, 500);
   await s.logged(/\[crit\].* bind\(::1\) failed \(/);

@@ -135,7 +135,8 @@ t.test('backends that are not there', async (t) => {
       server { listen 127.0.0.1:%%PORT_1%%; proxy_pass u; proxy_next_upstream off; }
       server { listen 127.0.0.1:%%PORT_2%%; proxy_pass down; }
       server { listen 127.0.0.1:%%PORT_3%%; set $b nowhere.invalid:1; proxy_pass $b; }
-      server { listen 127.0.0.1:%%PORT_4%%; set $b 127.0.0.1; proxy_pass $b; }`,
+      server { listen 127.0.0.1:%%PORT_4%%; set $b 127.0.0.1; proxy_pass $b; }
+      server { listen 127.0.0.1:%%PORT_5%%; proxy_bind 203.0.113.5; proxy_pass 127.0.0.1:${backend.port}; }`,
       ' $server_port $upstream_addr',
     ),
   });
@@ -144,6 +145,8 @@ t.test('backends that are not there', async (t) => {
   const refused = `127.0.0.1:${s.port(8)}`;
   await s.accessLogged(`200 ${s.port(0)} ${refused}, 127.0.0.1:${backend.port}`);
   await s.logged(`connect() failed (111: Connection refused) while connecting to upstream, client: 127.0.0.1`);
+  t.equal(await rest(5), '');
+  await s.accessLogged(new RegExp(`500 ${s.port(5)} $`));
   t.equal(await rest(2), '');
   await s.accessLogged(`502 ${s.port(2)} down`);
   await s.logged('no live upstreams while connecting to upstream');

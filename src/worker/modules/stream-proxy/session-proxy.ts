@@ -274,6 +274,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       const { level, message, fatal } = connectFailure(this, error);
       this.log(level, message);
       if (fatal) {
+        this.attempt!.unbegun = true;
         this.r.finalize(INTERNAL_SERVER_ERROR);
       } else {
         this.next();

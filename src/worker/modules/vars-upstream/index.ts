@@ -52,7 +52,7 @@ const lists: readonly (readonly [string, (attempt: Attempt) => string])[] = [
 const attemptsOf = (r: Request): readonly Attempt[] | null | undefined => upstreamOf(r)?.peer.attempts;
 
 /** The addresses; between two rounds nothing stands for the entry that separates them. nginx: ngx_http_upstream_addr_variable. */
-const address = ({ peer }: Attempt): string => peer ?? '';
+const address = ({ peer, unbegun }: Attempt): string => (unbegun ? '' : (peer ?? ''));
 
 /** What sessions tell of their attempts, with nginx's names there. */
 const sessionLists: readonly (readonly [string, (attempt: Attempt) => string])[] = [

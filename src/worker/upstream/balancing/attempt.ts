@@ -2,6 +2,8 @@
 export class Attempt {
   /** Who was asked; undefined in the entry that stands between two requests to backends. */
   peer: string | undefined = undefined;
+  /** No connection was begun, for want of the local address or of a descriptor: `$upstream_addr` names nobody, as in nginx. */
+  unbegun = false;
   status = 0;
   connectTime = 0;
   headerTime = 0;

@@ -220,6 +220,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
     const { level, message, fatal } = connectFailure(this.#u, error);
     this.report(level, message);
     if (fatal) {
+      this.attempt!.unbegun = true;
       this.#u.finalize(500);
     } else {
       this.next(FailureType.ERROR);
