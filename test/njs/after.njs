@@ -140,3 +140,24 @@ http> r.error(Symbol('x')); r.return(200);
 = true
 > /^\{e:Error: x\n +at /.test(njs.dump({e: new Error('x')}))
 = true
+# A subrequest that begins before the answer does not end with it.
+http> r.subrequest('/echo', function (s) { r.warn('called ' + s.status); }); r.return(200, 'a');
+= 200 Content-Type: text/plain | Content-Length: 1 "a" [warn] js: called 200
+http> r.subrequest('/echo').then(function (s) { r.warn('resolved ' + s.status); }); r.return(200, 'a');
+= 200 Content-Type: text/plain | Content-Length: 1 "a" [warn] js: resolved 200
+http> r.subrequest('/echo', function (s) { r.warn('called ' + s.status); }); r.return(404);
+= 404 Content-Type: text/html "page 404 Not Found" [warn] js: called 200
+http> r.subrequest('/status', function (s) { r.warn('called ' + s.status); }); r.status = 200; r.sendHeader(); r.send('a'); r.finish();
+= 200 Content-Type: text/plain | Transfer-Encoding: chunked "a" [warn] js: called 404
+http> r.subrequest('/backend', {method: 'POST', body: 'b'}, function (s) { r.warn('called ' + s.responseText); }); r.return(302, '/x');
+= 302 Content-Type: text/html | Location: http://localhost:N/x "page 302 Found" [warn] js: called ["POST","/backend","127.0.0.1:N",[["Content-Length","1"]],"b"]
+# What declines to answer leaves the answer to the handlers behind it.
+http> r.decline();
++ alias %%DIR%%/html/file.txt;
+= 200 Content-Type: text/plain | Content-Length: 4 | Last-Modified: DATE | ETag: TAG | Accept-Ranges: bytes "file"
+http> await r.subrequest('/echo'); r.decline();
++ alias %%DIR%%/html/file.txt;
+= 200 Content-Type: text/plain | Content-Length: 4 | Last-Modified: DATE | ETag: TAG | Accept-Ranges: bytes "file"
+http> r.decline(); r.return(200, 'x');
++ alias %%DIR%%/html/file.txt;
+= 200 Content-Type: text/plain | Content-Length: 1 "x"

@@ -285,11 +285,12 @@ export class RequestObject {
     if (this.stage === 'rewrite') {
       return DECLINED;
     }
-    if (this.stage === 'access') {
-      return this.#declined ? DECLINED : OK;
-    }
     if (this.#declined) {
-      return 404;
+      // Another content handler has its turn.
+      return DECLINED;
+    }
+    if (this.stage === 'access') {
+      return OK;
     }
     if (this.#r.headGiven) {
       this.#source?.end(this.#r);
@@ -807,6 +808,7 @@ export class RequestObject {
       headerOnly: method === 'HEAD' || detached,
       background: detached,
       heedsClient: false,
+      awaited: true,
       ...(sink === undefined ? {} : { sink }),
       end: (done) => {
         if (detached || task === undefined) {
