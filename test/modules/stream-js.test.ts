@@ -102,6 +102,36 @@ t.test('filters', async (t) => {
   await s.logged(/TypeError: mixing string and buffer events is not allowed/);
 });
 
+t.test('what filters are shown behind js_preread, and how sessions end whose filters fail', async (t) => {
+  const s = await startServer(t, {
+    conf: streamConf(`
+      js_import w.js; log_format status '$server_port=$status'; access_log %%DIR%%/status.log status;
+      server { listen 127.0.0.1:%%PORT_0%%; js_preread w.peeks; js_filter w.tells; proxy_pass 127.0.0.1:%%PORT_4%%; }
+      server { listen 127.0.0.1:%%PORT_1%%; js_filter w.tells; proxy_pass 127.0.0.1:%%PORT_4%%; }
+      server { listen 127.0.0.1:%%PORT_2%%; js_filter w.fails; proxy_pass 127.0.0.1:%%PORT_4%%; }
+      server { listen 127.0.0.1:%%PORT_3%%; js_filter w.fails; return x; }
+      server { listen 127.0.0.1:%%PORT_4%%; js_preread w.peeks; return ok; }`),
+    files: {
+      'w.js': `
+function peeks(s) { s.on('upload', (data) => { if (data.endsWith('!')) { s.done(); } }); }
+function tells(s) { s.on('upload', (data, flags) => { s.warn('[' + data + ']'); s.send(data, flags); }); }
+function fails() { throw new Error('on purpose'); }
+export default { peeks, tells, fails };`,
+    },
+  });
+  const rest = async (n: number, text: string): Promise<string> => (await RawClient.connect(s.port(n))).send(text).rest();
+  t.equal(await rest(0, 'a!'), 'ok');
+  t.equal(await rest(1, 'b!'), 'ok');
+  t.equal(await rest(2, 'c!'), '');
+  t.equal(await rest(3, ''), '');
+  await s.stop('QUIT');
+  const seen = [...s.log().matchAll(/js: (\[[^\]]*\])/g)].map(([, data]) => data);
+  t.same(seen, ['[]', '[a!]', '[b!]'], 'nothing first, where the preread phase has only looked');
+  const statuses = s.read('status.log');
+  t.match(statuses, `${s.port(2)}=200\n`);
+  t.match(statuses, `${s.port(3)}=500\n`);
+});
+
 t.test('periodic calls', async (t) => {
   const s = await startServer(t, {
     // Workers write in the folder of the state.

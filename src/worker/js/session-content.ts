@@ -45,6 +45,7 @@ class GoneError extends Error {
  * the function writes. While nothing is asked for, the client waits.
  */
 export class SessionContent extends SessionOwner implements SessionOutput, ContentActions {
+  readonly filterFailure = INTERNAL_SERVER_ERROR;
   readonly #timeout: number;
   readonly #task: Task;
   readonly #object: ContentObject;

@@ -301,7 +301,7 @@ export class SessionScripts extends SessionOwner implements SessionFilter {
       }
     }
     if (this.#broken) {
-      s.finalize(INTERNAL_SERVER_ERROR);
+      s.finalize(this.#output!.filterFailure);
     }
     return !s.finished;
   }

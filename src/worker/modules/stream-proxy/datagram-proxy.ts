@@ -25,6 +25,7 @@ const EADDRNOTAVAIL = -99;
  * comes any more. nginx: ngx_stream_proxy_process for SOCK_DGRAM.
  */
 export class DatagramProxy extends BackendChoice implements DatagramTaker, SessionOutput {
+  readonly filterFailure = STATUS_OK;
   #socket: DatagramSocket | null = null;
   /** Datagrams of the client, and of the backend. */
   #requests = 1;

@@ -1,5 +1,6 @@
 import { ERROR, INFO } from '../../../shared/log/level.js';
 import { addressText } from '../../address/backend-url.js';
+import { EMPTY } from '../../bytes/empty.js';
 import type { BackendTls } from '../../net/secure-backend-socket.js';
 import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import type { SessionOutput } from '../../stream/session/session-filter.js';
@@ -20,6 +21,7 @@ import { Flow } from './flow.js';
  * nginx: ngx_stream_upstream_t.
  */
 export class SessionProxy extends BackendChoice implements ChannelOwner, SessionOutput {
+  readonly filterFailure = STATUS_OK;
   #connection: UpstreamConnection | null = null;
   /** The backend can be written to. */
   #connected = false;
@@ -126,6 +128,9 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     const { held } = r;
     if (held !== null) {
       r.take();
+      if (r.prereads && r.tls === undefined && !this.#showNothing()) {
+        return;
+      }
       if (!this.#takeUp(held)) {
         this.#afterUp();
         return;
@@ -146,6 +151,15 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       this.#up.filter = (bytes, last) => void filter.take(bytes, last, false);
       this.#down.filter = (bytes, last) => void filter.take(bytes, last, true);
     }
+  }
+
+  /**
+   * As in nginx, which has only peeked at what its preread phase looked at, the filter first sees an empty buffer. False: the session has
+   * ended with that.
+   */
+  #showNothing(): boolean {
+    this.#up.filter?.(EMPTY, false);
+    return !this.r.finished;
   }
 
   pass(bytes: Buffer, fromUpstream: boolean): void {

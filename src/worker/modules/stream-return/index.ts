@@ -4,7 +4,7 @@ import type { ComplexValue } from '../../../shared/value/complex.js';
 import { claimContent, defineModule, defineSharedScope } from '../../module.js';
 import type { SessionReader, StreamSession } from '../../stream/session/session.js';
 import type { MakeSessionFilter } from '../../stream/session/session-filter.js';
-import { STATUS_OK } from '../../stream/session/status.js';
+import { INTERNAL_SERVER_ERROR, STATUS_OK } from '../../stream/session/status.js';
 import type { ClientTask } from '../../task/client-task.js';
 import { DONE, type Result } from '../../task/codes.js';
 
@@ -49,7 +49,10 @@ function sendText(s: StreamSession, text: string): Result {
 /** What a filter makes of the text before it returns. */
 function filtered(s: StreamSession, text: string, makeFilter: MakeSessionFilter): Buffer {
   const pieces: Buffer[] = [];
-  const output = { pass: (bytes: Buffer, fromUpstream: boolean): void => void (fromUpstream && pieces.push(bytes)) };
+  const output = {
+    pass: (bytes: Buffer, fromUpstream: boolean): void => void (fromUpstream && pieces.push(bytes)),
+    filterFailure: INTERNAL_SERVER_ERROR,
+  };
   makeFilter(s, output).take(Buffer.from(text, 'latin1'), true, true);
   return Buffer.concat(pieces);
 }

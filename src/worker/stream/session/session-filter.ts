@@ -13,6 +13,8 @@ export interface SessionFilter {
 export interface SessionOutput {
   /** Sends bytes, which must not change any more. Towards a side that is not there they are dropped. */
   pass(bytes: Buffer, fromUpstream: boolean): void;
+  /** The status with which the session ends when its filter fails. */
+  readonly filterFailure: number;
 }
 
 /** Makes the filter of a session when the first bytes come. */
