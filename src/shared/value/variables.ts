@@ -8,6 +8,8 @@ export interface Variable<R> {
   readonly prefix?: true;
   /** False when the value may change during a request, so that each use computes it anew. Default true. */
   readonly cacheable?: boolean;
+  /** Computing the value can be seen from outside, as a call of a script's function can. */
+  readonly effects?: boolean;
   /** The value, or undefined when there is none. `suffix` is what follows a prefix, else empty. */
   get(r: R, suffix: string): string | undefined;
   /** Makes the variable assignable by `set`, with its own effect. */
@@ -152,7 +154,7 @@ export class VariableTable<R extends Subject> {
     }
     const found = this.#defined.get(name);
     if (found !== undefined) {
-      return found.get(r, '');
+      return this.#compute(r, found, name, '');
     }
     const prefix = this.#prefixOf(name);
     return prefix?.get(r, name.slice(prefix.name.length));
@@ -192,6 +194,11 @@ export class VariableTable<R extends Subject> {
       r.vars[slot] = undefined;
     }
     return this.get(r, slot);
+  }
+
+  /** Whether computing the value in a slot can be seen from outside. */
+  hasEffects(slot: number): boolean {
+    return this.#bound[slot]!.effects === true;
   }
 
   /** What gives the text of a variable, empty for none: one function for all texts that have it. */
@@ -270,16 +277,21 @@ export class VariableTable<R extends Subject> {
 
   #evaluate(r: R, slot: number): string | undefined {
     const variable = this.#bound[slot]!;
+    const value = this.#compute(r, variable, this.#names[slot]!, this.#suffixes[slot]!);
+    if (variable.cacheable !== false && r.evaluating < MAX_DEPTH) {
+      r.vars[slot] = value === undefined ? null : value;
+    }
+    return value;
+  }
+
+  #compute(r: R, variable: Variable<R>, name: string, suffix: string): string | undefined {
     if (r.evaluating >= MAX_DEPTH) {
-      this.#reports.cycle(r, this.#names[slot]!);
+      this.#reports.cycle(r, name);
       return undefined;
     }
     r.evaluating++;
-    const value = variable.get(r, this.#suffixes[slot]!);
+    const value = variable.get(r, suffix);
     r.evaluating--;
-    if (variable.cacheable !== false) {
-      r.vars[slot] = value === undefined ? null : value;
-    }
     return value;
   }
 }

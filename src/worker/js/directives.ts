@@ -6,6 +6,7 @@ import type { Pos } from '../../shared/config/language/ast.js';
 import { parseSize, parseTime } from '../../shared/config/language/units.js';
 import { accepted, bits, complex, flag, int, msec, size, text } from '../../shared/config/slots.js';
 import type { ComplexValue } from '../../shared/value/complex.js';
+import type { Variable } from '../../shared/value/variables.js';
 import type { SharedContext } from '../module.js';
 import type { ClientTask } from '../task/client-task.js';
 import { tryOptions } from '../tls/context.js';
@@ -122,7 +123,8 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
           ctx.fail(`variable "${variable.slice(1)}" is redeclared with different function name`, { arg: 1 });
         }
         functions.set(variable.toLowerCase(), name);
-        defineVariable(ctx, variable, (task) => evaluate(task, name), nocache === undefined);
+        const cacheable = nocache === undefined;
+        defineVariable(ctx, variable, { get: (task) => evaluate(task, name), cacheable, effects: !cacheable });
       },
     },
     js_var: {
@@ -130,7 +132,8 @@ export function scriptDirectives({ anywhere, periodic, main, server, protocol, e
       args: [1, 2],
       set(_conf, node, ctx) {
         const value = node.args[1] === undefined ? undefined : ctx.complex(node.args[1]);
-        defineVariable(ctx, node.args[0]!, (task) => value?.eval(task) ?? '', true);
+        defineVariable(ctx, node.args[0]!, { get: (task) => value?.eval(task) ?? '' });
+        ctx.variables.slot(node.args[0]!.slice(1));
         jsVariables(ctx.variables).push(node.args[0]!.slice(1).toLowerCase());
       },
     },
@@ -380,15 +383,15 @@ function readPreload(conf: Partial<ScriptSettings>, node: SharedContext['node'],
   conf.preloads = append(conf.preloads, { name, file: ctx.path(file, 'conf') });
 }
 
-function defineVariable(ctx: SharedContext, given: string, get: (task: ClientTask) => string | undefined, cacheable: boolean): void {
+/** Defines a variable. One of `js_set` that only scripts ask for has no slot: as in nginx, it is computed each time, and not assigned. */
+function defineVariable(ctx: SharedContext, given: string, rest: Pick<Variable<ClientTask>, 'get' | 'cacheable' | 'effects'>): void {
   if (!given.startsWith('$') || given === '$') {
     ctx.fail(`invalid variable name "${given}"`, { arg: 0, hint: `write \`$${given}\`` });
   }
   const name = given.slice(1);
-  if (!ctx.variables.define({ name, changeable: true, cacheable, get })) {
+  if (!ctx.variables.define({ name, changeable: true, ...rest })) {
     ctx.fail(`the duplicate "${name}" variable`);
   }
-  ctx.variables.slot(name);
 }
 
 // nginx: ngx_js_shared_dict_zone.

@@ -5,6 +5,7 @@ import { ENAMETOOLONG, ENOENT, ENOTDIR } from '../../files/file-info.js';
 import { testFile } from '../../http/files/open-file.js';
 import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
+import { scriptValue } from './length-pass.js';
 
 /**
  * Decides whether an `if` block is entered; undefined when a regular expression gave up. `notices`: `rewrite_log` is on, or the
@@ -69,7 +70,7 @@ function variableCondition(
     return ctx.fail(`invalid condition "${subject}"`);
   }
   if (operator === '=' || operator === '!=') {
-    const other = ctx.complex(operand);
+    const other = scriptValue(operand, ctx);
     return operator === '=' ? (r) => value.eval(r) === other.eval(r) : (r) => value.eval(r) !== other.eval(r);
   }
   if (operator === '~' || operator === '~*' || operator === '!~' || operator === '!~*') {
@@ -100,7 +101,7 @@ function variableCondition(
 
 // nginx: ngx_http_script_file_code.
 function fileCondition(test: string, operand: string, ctx: Context): Condition {
-  const path = ctx.complex(operand.includes('$') ? operand : ctx.path(operand));
+  const path = scriptValue(operand.includes('$') ? operand : ctx.path(operand), ctx);
   const negated = test.startsWith('!');
   const kind = test[test.length - 1]!;
   return (r) => {

@@ -13,6 +13,7 @@ import { type Context, defineModule, defineScope } from '../../module.js';
 import { DECLINED } from '../../task/codes.js';
 import { LocationSlot } from '../../task/settings-slot.js';
 import { parseCondition } from './condition.js';
+import { scriptValue } from './length-pass.js';
 import { compileSteps, type RewriteStep } from './program.js';
 import { RewriteTarget } from './target.js';
 
@@ -45,7 +46,7 @@ const scope = defineScope<Settings>({
           ctx.fail(`invalid variable name "${name}"`, { arg: 0 });
         }
         const variable = defineVariable(name.slice(1), ctx);
-        add(conf, { kind: 'set', pos: node.pos, slot: variable, name: name.slice(1), value: ctx.complex(node.args[1]!) });
+        add(conf, { kind: 'set', pos: node.pos, slot: variable, name: name.slice(1), value: scriptValue(node.args[1]!, ctx) });
       },
     },
     // nginx: ngx_http_rewrite_if.

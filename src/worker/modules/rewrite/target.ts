@@ -3,6 +3,7 @@ import type { Request } from '../../http/request/request.js';
 import { ups } from '../../http/syntax/ups.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Context } from '../../module.js';
+import { LengthPass } from './length-pass.js';
 
 /** The result of a rewrite: the text before the first `?` and the text after it. */
 export interface Rewritten {
@@ -20,11 +21,13 @@ type Part = string | ((r: Request) => string);
 export class RewriteTarget {
   readonly #path: readonly Part[];
   readonly #args: readonly Part[] | undefined;
+  readonly #lengths: LengthPass;
   /** How many `..` are in the path as it is written. */
   readonly ups: number;
 
   constructor(text: string, redirect: boolean, ctx: Context) {
     ctx.complex(text);
+    this.#lengths = new LengthPass(text, ctx);
     this.ups = ups(text.split('?', 1)[0]!);
     const path: Part[] = [];
     let args: Part[] | undefined;
@@ -48,6 +51,7 @@ export class RewriteTarget {
   }
 
   eval(r: Request): Rewritten {
+    this.#lengths.run(r);
     return { path: join(this.#path, r), args: this.#args === undefined ? undefined : join(this.#args, r) };
   }
 }
