@@ -71,7 +71,6 @@
 ~ throws TypeError
 > delete r.headersIn.host
 = throws TypeError: Cannot delete property "host" of object
-~ throws TypeError
 > 'host' in r.headersIn
 = true
 > Object.getOwnPropertyDescriptor(r.headersIn, 'host')
@@ -206,7 +205,6 @@
 = false
 > delete r.variables.uri
 = throws TypeError: Cannot delete property "uri" of object
-~ true
 > Object.getOwnPropertyDescriptor(r.variables, 'uri')
 = {value:"/request_object/86",writable:true,enumerable:false,configurable:false}
 ~ {value:"/request_object/86",writable:true,enumerable:true,configurable:true}
@@ -629,3 +627,18 @@ http> var f = await r.readRequestForm();
 http> var f = await r.readRequestForm({maxKeys: 1});
 @ {"method": "POST", "body": "a=1&b=2", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: TypeError: maxKeys limit exceeded
+# What is deleted.
+> delete r.headersOut['a b']
+= true
+> delete r.headersOut['\u00e9']
+= true
+> delete r.headersOut.nope
+= true
+> delete r.variables.jsv
+= throws TypeError: Cannot delete property "jsv" of object
+> delete r.variables.nope
+= throws TypeError: Cannot delete property "nope" of object
+> delete r.rawVariables.plain
+= throws TypeError: Cannot delete property "plain" of object
+body> r.warn(delete r.headersOut.Date + ' ' + delete r.headersOut['X-One']); r.sendBuffer(data, flags);
+= 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [warn] js: true true

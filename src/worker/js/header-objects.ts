@@ -1,7 +1,7 @@
 import { nativeText } from '../../shared/text/native-text.js';
 import type { HeadersOut } from '../http/request/headers-out.js';
 import type { Request } from '../http/request/request.js';
-import { replaceHeader } from './response-head.js';
+import { removeHeader, replaceHeader } from './response-head.js';
 
 /** Headers of which a request has one, whatever the client sends. nginx: ngx_http_js_headers_in. */
 const SINGLE_IN = new Set([
@@ -87,6 +87,8 @@ export function headersOut(r: Request): object {
     (name) => readOut(out, name.toLowerCase()),
     () => namesOut(out),
     (name, value) => replaceHeader(r, name, value),
+    undefined,
+    (name) => removeHeader(r, name),
   );
 }
 
@@ -122,12 +124,16 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
 /** What such an object is as a text. */
 const plainText = (): string => '[object Object]';
 
-/** An object whose properties are looked up by name when they are asked for. `tag`: its kind, for `Object.prototype.toString`. */
+/**
+ * An object whose properties are looked up by name when they are asked for. `tag`: its kind, for `Object.prototype.toString`. `remove`: what
+ * `delete` does, where there is something that it can do.
+ */
 export function namedValues(
   get: (name: string) => unknown,
   names: () => string[],
   set?: (name: string, value: unknown) => void,
   tag?: string,
+  remove?: (name: string) => void,
 ): object {
   return new Proxy(
     {},
@@ -163,10 +169,10 @@ export function namedValues(
         return true;
       },
       deleteProperty(_target, name) {
-        if (set === undefined || typeof name !== 'string') {
-          return false;
+        if (remove === undefined || typeof name !== 'string') {
+          throw new TypeError(`Cannot delete property "${String(name)}" of object`);
         }
-        set(name, undefined);
+        remove(name);
         return true;
       },
     },

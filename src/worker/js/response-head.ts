@@ -145,6 +145,13 @@ export function replaceHeader(r: Request, given: string, value: unknown): void {
   }
 }
 
+/** Takes a header off that `r.headersOut` has, unless the head is on its way. Any name will do, as in njs. */
+export function removeHeader(r: Request, name: string): void {
+  if (TOKEN.test(name) && name.toLowerCase() !== 'transfer-encoding' && !r.headGiven) {
+    replaceHeader(r, name, undefined);
+  }
+}
+
 function lengthOf(text: string): number {
   if (text === '') {
     return -1;
