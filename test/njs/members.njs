@@ -59,3 +59,12 @@ stream set> return ['hasOwnProperty', 'toString', 'valueOf', 'constructor'].map(
 = "[function,function,function,function]"
 stream set> return ['hasOwnProperty', 'toString', 'valueOf', 'constructor'].map(function (n) { return typeof s[n]; }).join();
 = "[function,function,function,function]"
+# Variables are not found by going through them.
+> [Object.keys(r.variables), Object.entries(r.rawVariables), JSON.stringify(r.variables), njs.dump(r.variables), Object.assign({}, r.variables)]
+= [[],[],"{}","{}",{}]
+> (function () { var n = 0; for (var k in r.variables) { n++; } return n; })()
+= 0
+> [r.variables.hasOwnProperty('uri'), r.variables.propertyIsEnumerable('uri'), 'uri' in r.variables, Object.getOwnPropertyNames(r.variables)]
+= [true,false,true,[]]
+stream set> return Object.keys(s.variables).length + ' ' + s.variables.hasOwnProperty('protocol');
+= "[0 true]"

@@ -207,7 +207,7 @@
 = throws TypeError: Cannot delete property "uri" of object
 > Object.getOwnPropertyDescriptor(r.variables, 'uri')
 = {value:"/request_object/86",writable:true,enumerable:false,configurable:false}
-~ {value:"/request_object/86",writable:true,enumerable:true,configurable:true}
+~ {value:"/request_object/86",writable:true,enumerable:false,configurable:true}
 > r.rawVariables.uri
 = Buffer 2f726571756573745f6f626a6563742f3837
 > Object.prototype.toString.call(r.rawVariables)

@@ -121,20 +121,23 @@ function namesOut(out: HeadersOut): string[] {
 /** What such an object has of all objects, whatever a client calls its headers. */
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
+const unlisted = (): string[] => [];
+
 /** What such an object is as a text. */
 const plainText = (): string => '[object Object]';
 
 /**
- * An object whose properties are looked up by name when they are asked for. `tag`: its kind, for `Object.prototype.toString`. `remove`: what
+ * An object whose properties are looked up by name when they are asked for. `names`: those that are found by going through it. `tag`: its kind, for `Object.prototype.toString`. `remove`: what
  * `delete` does, where there is something that it can do.
  */
 export function namedValues(
   get: (name: string) => unknown,
-  names: () => string[],
+  names: (() => string[]) | undefined,
   set?: (name: string, value: unknown) => void,
   tag?: string,
   remove?: (name: string) => void,
 ): object {
+  const enumerable = names !== undefined;
   return new Proxy(
     {},
     {
@@ -149,10 +152,10 @@ export function namedValues(
             ? (Reflect.get(target, name) as unknown)
             : get(name),
       has: (_target, name) => typeof name === 'string' && (INHERITED.has(name) || get(name) !== undefined),
-      ownKeys: names,
+      ownKeys: names ?? unlisted,
       getOwnPropertyDescriptor(_target, name) {
         const value = typeof name === 'string' ? get(name) : undefined;
-        return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: set !== undefined };
+        return value === undefined ? undefined : { value, enumerable, configurable: true, writable: set !== undefined };
       },
       set(_target, name, value) {
         if (set === undefined || typeof name !== 'string') {

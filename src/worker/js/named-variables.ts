@@ -33,14 +33,14 @@ function write(task: ClientTask, name: string, value: unknown): void {
   }
 }
 
-/** `r.variables` and `s.variables`. */
+/** `r.variables` and `s.variables`. As in njs, they are there for those who know their names: to go through them would compute them all. */
 export const variablesOf = (task: ClientTask): object =>
   namedValues(
     (name) => {
       const value = read(task, name);
       return value === undefined ? undefined : nativeText(value);
     },
-    () => task.protocol.variables.names(),
+    undefined,
     (name, value) => write(task, name, value),
   );
 
@@ -51,6 +51,6 @@ export const rawVariablesOf = (task: ClientTask): object =>
       const value = read(task, name);
       return value === undefined ? undefined : Buffer.from(value, 'latin1');
     },
-    () => task.protocol.variables.names(),
+    undefined,
     (name, value) => write(task, name, value),
   );
