@@ -45,3 +45,49 @@ http> var s = await r.subrequest('/echo', {method: 'POST', body: undefined}); r.
 @ {"method": "POST", "body": "own"}
 = 200 Content-Type: text/plain | Content-Length: 40 "[\"POST\",\"/echo\",null,null,true,\"object\"]"
 ~ 200 Content-Type: text/plain | Content-Length: 41 "[\"POST\",\"/echo\",null,\"own\",true,\"object\"]"
+# What is wrong with a form.
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=a b"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 33 "TypeError: malformed content type"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=\"a*b\""}, "body": "--a*b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--a*b--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 3 "a=v"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"}, "body": "--BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 3 "a=v"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"}, "body": "--BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 37 "TypeError: invalid multipart boundary"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B; charset=a; charset=b"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 3 "a=v"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B; boundary=B"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 39 "TypeError: duplicate boundary parameter"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data \t; boundary = B"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 3 "a=v"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/mixed; boundary=\""}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 35 "TypeError: unsupported content type"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\n\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 45 "TypeError: missing Content-Disposition header"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"; name=\"b\"\r\n folded\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 35 "TypeError: duplicate name parameter"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\n:x\r\nContent-Disposition: form-data; x=1; x=2; name = a\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 3 "a=v"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\nContent-Disposition: form-data ; name=\"a\"\r\n\r\nv\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 39 "TypeError: unsupported disposition type"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n--B--\r\n"}
+= 200 Content-Type: text/plain | Content-Length: 35 "TypeError: truncated multipart body"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "multipart/form-data; boundary=B"}, "body": "--B\r\nno colon\r\n\r\nvalue"}
+= 200 Content-Type: text/plain | Content-Length: 37 "TypeError: malformed multipart header"
+http> try { var f = await r.readRequestForm(); var o = []; f.forEach(function (v, k) { o.push(k + '=' + (typeof v === 'string' ? v : 'file ' + v.name)); }); r.return(200, o.join('|')); } catch (e) { r.return(200, e.name + ': ' + e.message); }
+@ {"method": "POST", "headers": {"Content-Type": "application/x-www-form-urlencoded; boundary=\"\""}, "body": "a=1"}
+= 200 Content-Type: text/plain | Content-Length: 37 "TypeError: invalid multipart boundary"

@@ -18,6 +18,8 @@ export interface FormOptions {
 }
 
 const MOST_FIELDS = 128;
+const HEAD_END = '\r\n\r\n';
+const LONGEST_BOUNDARY = 200;
 const MOST_PART_HEADERS = 32;
 const LONGEST_HEADER_LINE = 4096;
 const LARGEST_HEADERS = 16 * 1024;
@@ -84,57 +86,81 @@ export function readForm(body: Buffer, contentType: string, most: number): Form 
   if (contentType === '') {
     throw new TypeError('request content type is required');
   }
-  const { type, parameters } = parseType(contentType);
-  const form = new Form();
-  if (type === 'application/x-www-form-urlencoded') {
-    readUrlEncoded(body.toString('latin1'), form, most);
-  } else if (type === 'multipart/form-data') {
-    const boundary = parameters.get('boundary');
-    if (boundary === undefined) {
-      throw new TypeError('multipart boundary is required');
-    }
-    if (!/^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)) {
+  const semicolon = contentType.indexOf(';');
+  const typeEnd = semicolon === -1 ? contentType.length : semicolon;
+  const kind = trimmed(contentType.slice(0, typeEnd)).toLowerCase();
+  if (kind !== 'application/x-www-form-urlencoded' && kind !== 'multipart/form-data') {
+    throw new TypeError('unsupported content type');
+  }
+  const boundary = readParameters(contentType.slice(typeEnd), 'malformed content type', (name, value, before) => {
+    if (name === 'boundary' && before === undefined && (value === '' || value.length > LONGEST_BOUNDARY)) {
       throw new TypeError('invalid multipart boundary');
     }
-    readMultipart(body.toString('latin1'), boundary, form, most);
+    return name === 'boundary';
+  }).get('boundary');
+  const form = new Form();
+  if (kind === 'application/x-www-form-urlencoded') {
+    readUrlEncoded(body.toString('latin1'), form, most);
+  } else if (boundary === undefined) {
+    throw new TypeError('multipart boundary is required');
   } else {
-    throw new TypeError('unsupported content type');
+    readMultipart(body.toString('latin1'), boundary, form, most);
   }
   return form;
 }
 
-/** Takes a header such as `multipart/form-data; boundary=x` apart. `trailing`: what is said of anything else. */
-function parseType(
-  header: string,
-  trailing = 'malformed parameter',
-): { readonly type: string; readonly parameters: ReadonlyMap<string, string> } {
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+
+/** A text without spaces and tabs around it. An expression would look at each space of a long row again and again. */
+function trimmed(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) {
+    start++;
+  }
+  while (end > start && isBlank(text.charCodeAt(end - 1))) {
+    end--;
+  }
+  return text.slice(start, end);
+}
+
+/**
+ * Reads what follows `multipart/form-data` or the like: `; boundary=x`. `trailing`: what is said of anything else. `wanted`: looks at a
+ * parameter, with its value before, and says whether it counts; one that does stands there once.
+ */
+function readParameters(
+  text: string,
+  trailing: string,
+  wanted: (name: string, value: string, before: string | undefined) => boolean,
+): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  const [, type = '', rest = ''] = /^\s*([^;\s]*)\s*(.*)$/s.exec(header)!;
-  let left = rest;
+  let left = text;
   while (left !== '') {
-    const start = /^;[ \t]*/.exec(left);
-    if (start === null) {
+    if (!left.startsWith(';')) {
       throw new TypeError(trailing);
     }
-    left = left.slice(start[0].length);
-    const name = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=/.exec(left);
+    const name = /^;[ \t]*([^=; \t]+)[ \t]*=[ \t]*/.exec(left);
     if (name === null) {
       throw new TypeError('malformed parameter');
     }
     left = left.slice(name[0].length);
     const quoted = left.startsWith('"');
-    const value = (quoted ? /^"((?:[^"\\]|\\.)*)"[ \t]*/s : /^([^\s;"]+)[ \t]*/s).exec(left);
+    const value = (quoted ? /^"((?:[^"\\]|\\.)*)"[ \t]*/s : /^([^; \t]+)[ \t]*/s).exec(left);
     if (value === null) {
       throw new TypeError(quoted ? 'unterminated quoted parameter' : 'empty parameter value');
     }
     left = left.slice(value[0].length);
     const lower = name[1]!.toLowerCase();
-    if (parameters.has(lower)) {
-      throw new TypeError(`duplicate ${lower} parameter`);
+    const given = quoted ? value[1]!.replace(/\\(.)/gs, '$1') : value[1]!;
+    const before = parameters.get(lower);
+    if (wanted(lower, given, before)) {
+      if (before !== undefined) {
+        throw new TypeError(`duplicate ${lower} parameter`);
+      }
+      parameters.set(lower, given);
     }
-    parameters.set(lower, quoted ? value[1]!.replace(/\\(.)/gs, '$1') : value[1]!);
   }
-  return { type: type.toLowerCase(), parameters };
+  return parameters;
 }
 
 function readUrlEncoded(text: string, form: Form, most: number): void {
@@ -166,60 +192,77 @@ function readMultipart(text: string, boundary: string, form: Form, most: number)
       throw new TypeError('malformed multipart boundary');
     }
     at += 2;
-    const end = text.indexOf('\r\n\r\n', at);
+    const end = text.indexOf(HEAD_END, at);
     if (end === -1) {
       throw new TypeError('missing multipart header separator');
     }
-    const close = text.indexOf(`\r\n${mark}`, end + 2);
+    const part = readHead(text.slice(at, end));
+    const close = text.indexOf(`\r\n${mark}`, end + HEAD_END.length);
     if (close === -1) {
       throw new TypeError('truncated multipart body');
     }
-    addPart(text.slice(at, end), text.slice(end + 4, close), form, most);
+    const value = text.slice(end + HEAD_END.length, close);
+    form.add(part.name, part.file === undefined ? nativeText(value) : fileOf(part.file, part.type, Buffer.from(value, 'latin1')), most);
     at = close + 2 + mark.length;
   }
 }
 
-function addPart(head: string, value: string, form: Form, most: number): void {
+/** What stands above the value of a field: its name, and of a file its name and type. */
+interface PartHead {
+  readonly name: string;
+  readonly file: string | undefined;
+  readonly type: string;
+}
+
+// nginx: ngx_js_form_parse_part_headers.
+function readHead(head: string): PartHead {
   if (head.length > LARGEST_HEADERS) {
     throw new TypeError('multipart headers are too large');
   }
-  const lines = head.split('\r\n');
-  if (lines.length > MOST_PART_HEADERS) {
-    throw new TypeError('too many multipart headers');
-  }
-  let disposition: string | undefined;
+  let disposition: Omit<PartHead, 'type'> | undefined;
   let type = 'text/plain';
-  for (const line of lines) {
+  for (const [i, line] of head === '' ? [] : head.split('\r\n').entries()) {
     if (line.length > LONGEST_HEADER_LINE) {
       throw new TypeError('multipart header line is too long');
     }
+    if (i === MOST_PART_HEADERS) {
+      throw new TypeError('too many multipart headers');
+    }
     const colon = line.indexOf(':');
-    if (colon < 1) {
+    if (colon === -1) {
       throw new TypeError('malformed multipart header');
     }
     const name = line.slice(0, colon).toLowerCase();
+    const value = trimmed(line.slice(colon + 1));
     if (name === 'content-disposition') {
       if (disposition !== undefined) {
         throw new TypeError('duplicate Content-Disposition header');
       }
-      disposition = line.slice(colon + 1).trim();
+      disposition = readDisposition(value);
     } else if (name === 'content-type') {
-      type = line.slice(colon + 1).trim();
+      type = value;
     }
   }
   if (disposition === undefined) {
     throw new TypeError('missing Content-Disposition header');
   }
-  if (!/^form-data(?:;|$)/i.test(disposition)) {
+  return { ...disposition, type };
+}
+
+// nginx: ngx_js_form_parse_disposition.
+function readDisposition(value: string): Omit<PartHead, 'type'> {
+  const form = /^form-data(?=;|$)/i.exec(value);
+  if (form === null) {
     throw new TypeError('unsupported disposition type');
   }
-  const { parameters } = parseType(disposition, 'malformed Content-Disposition');
+  const wanted = (name: string): boolean => name === 'name' || name === 'filename';
+  const parameters = readParameters(value.slice(form[0].length), 'malformed Content-Disposition', wanted);
   const name = parameters.get('name');
   if (name === undefined) {
     throw new TypeError('multipart field name is required');
   }
   const file = parameters.get('filename');
-  form.add(nativeText(name), file === undefined ? nativeText(value) : fileOf(nativeText(file), type, Buffer.from(value, 'latin1')), most);
+  return { name: nativeText(name), file: file === undefined ? undefined : nativeText(file) };
 }
 
 /** A file, of which njs has the name alone. */
