@@ -642,3 +642,16 @@ http> var f = await r.readRequestForm({maxKeys: 1});
 = throws TypeError: Cannot delete property "plain" of object
 body> r.warn(delete r.headersOut.Date + ' ' + delete r.headersOut['X-One']); r.sendBuffer(data, flags);
 = 200 Content-Type: text/plain | Transfer-Encoding: chunked | X-One: a "text" [warn] js: true true
+# Where the length stands that a script sets.
+http> r.headersOut['Content-Encoding'] = 'x'; r.headersOut['Content-Length'] = 3; r.headersOut.Foo = 'y'; r.return(200, 'abc');
+= 200 Content-Type: text/plain | Content-Encoding: x | Content-Length: 3 | Foo: y "abc"
+http> r.headersOut.Foo = 'y'; r.headersOut['Content-Length'] = 3; r.headersOut.Bar = 'z'; r.headersOut['Content-Length'] = 4; r.status = 200; r.sendHeader(); r.send('abcd'); r.finish();
+= 200 Content-Type: text/plain | Foo: y | Content-Length: 4 | Bar: z "abcd"
+http> r.headersOut.Foo = 'y'; r.headersOut['Content-Length'] = 3; delete r.headersOut['Content-Length']; r.return(200, 'abc');
+= 200 Content-Type: text/plain | Content-Length: 3 | Foo: y "abc"
+> (function () { r.headersOut.Foo = 'y'; r.headersOut['Content-Length'] = 3; r.headersOut.Bar = 'z'; var found = [Object.keys(r.headersOut), r.rawHeadersOut]; delete r.headersOut['Content-Length']; return found; })()
+= [["Foo","Content-Length","Bar"],[["Foo","y"],["Content-Length","3"],["Bar","z"]]]
+head> r.headersOut.Foo = 'y'; r.headersOut['Content-Length'] = 4; r.headersOut.Bar = 'z';
+= 200 Content-Type: text/plain | Foo: y | Content-Length: 4 | Bar: z "text"
+http> var s = await r.subrequest('/backend', 'h=Content-Encoding&v=x&body=abc'); for (var h in s.headersOut) { r.headersOut[h] = s.headersOut[h]; } r.return(200, s.responseText);
+= 200 Content-Type: text/plain | Content-Length: 3 | Content-Encoding: x "abc"

@@ -111,8 +111,10 @@ function readOut(out: HeadersOut, lower: string): string | readonly string[] | u
 function namesOut(out: HeadersOut): string[] {
   const names = [
     ...(out.contentTypeLine === '' ? [] : ['Content-Type']),
-    ...(out.contentLength === -1 ? [] : ['Content-Length']),
-    ...out.list.filter(({ name }) => name !== '').map(({ name }) => nativeText(name)),
+    ...(out.contentLength === -1 || out.lengthPlace !== null ? [] : ['Content-Length']),
+    ...out.list.flatMap((header) =>
+      header.name !== '' ? [nativeText(header.name)] : header === out.lengthPlace && out.contentLength !== -1 ? ['Content-Length'] : [],
+    ),
   ];
   const seen = new Set<string>();
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));

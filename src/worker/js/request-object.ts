@@ -587,7 +587,13 @@ export class RequestObject {
   }
 
   get rawHeadersOut(): readonly (readonly [string, string])[] {
-    return this.#r.out.list.flatMap(({ name, value }) => (name === '' ? [] : [[nativeText(name), nativeText(value)] as const]));
+    const { list, lengthPlace, contentLength } = this.#r.out;
+    return list.flatMap((header) => {
+      if (header.name !== '') {
+        return [[nativeText(header.name), nativeText(header.value)] as const];
+      }
+      return header === lengthPlace && contentLength !== -1 ? [['Content-Length', String(contentLength)] as const] : [];
+    });
   }
 
   return(status: unknown, body?: unknown): void {

@@ -125,6 +125,11 @@ export function replaceHeader(r: Request, given: string, value: unknown): void {
   switch (lower) {
     case 'content-length':
       out.contentLength = lengthOf(values.at(-1) ?? '');
+      if (out.contentLength === -1) {
+        out.lengthPlace = null;
+      } else {
+        out.placeLength();
+      }
       return;
     case 'content-type':
       out.readContentType(values.at(-1) ?? '');

@@ -60,6 +60,8 @@ export class HeadersOut {
   charset = '';
   /** Bytes of the body, -1 when it is not known yet. */
   contentLength = -1;
+  /** The nameless header of the list at whose place the length is sent, where a script has put it there. nginx: content_length. */
+  lengthPlace: HeaderOut | null = null;
   /** Bytes before a range was cut out, for Content-Range; -1 until known. */
   contentOffset = 0;
   /** Seconds since the epoch, -1 when there is none. */
@@ -110,6 +112,14 @@ export class HeadersOut {
     this.#typeText = text;
     this.#typeRead = this.contentType;
     this.#charsetRead = this.charset;
+  }
+
+  /** Has the length stand behind the headers that are in the list by now; once it has a place, that stays. */
+  placeLength(): void {
+    if (this.lengthPlace === null) {
+      this.lengthPlace = new HeaderOut('', '', NO_FIELD);
+      this.list.push(this.lengthPlace);
+    }
   }
 
   /** The value of the Content-Type header; empty for none. */

@@ -27,7 +27,7 @@ export function writeHead(r: Request, status: number, to: HeadEncoder): void {
   const server = out.server === undefined && !out.omitServer ? r.location.conf(documentSlot).serverTokens.eval(r) : '';
   const date = out.date === undefined && !out.omitDate ? currentHttpDate() : '';
   to.begin(r, status, server, date, out.contentTypeLine);
-  if (out.contentLength >= 0) {
+  if (out.contentLength >= 0 && out.lengthPlace === null) {
     to.contentLength(out.contentLength);
   }
   if (out.lastModified !== -1 && out.lastModifiedText === undefined) {
@@ -47,7 +47,11 @@ export function writeHead(r: Request, status: number, to: HeadEncoder): void {
   const { list } = out;
   for (let i = 0; i < list.length; i++) {
     const header = list[i]!;
-    if (header.name !== '' && !(completed && header === redirect)) {
+    if (header.name === '') {
+      if (header === out.lengthPlace && out.contentLength >= 0) {
+        to.contentLength(out.contentLength);
+      }
+    } else if (!(completed && header === redirect)) {
       to.field(header.name, header.value);
     }
   }
