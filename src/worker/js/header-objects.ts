@@ -129,8 +129,8 @@ const unlisted = (): string[] => [];
 const plainText = (): string => '[object Object]';
 
 /**
- * An object whose properties are looked up by name when they are asked for. `names`: those that are found by going through it. `tag`: its kind, for `Object.prototype.toString`. `remove`: what
- * `delete` does, where there is something that it can do.
+ * An object whose properties are looked up by name when they are asked for. `names`: those that are found by going through it. `tag`: its
+ * kind, for `Object.prototype.toString`. `remove`: what `delete` does, where there is something that it can do.
  */
 export function namedValues(
   get: (name: string) => unknown,

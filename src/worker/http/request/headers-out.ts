@@ -60,7 +60,7 @@ export class HeadersOut {
   charset = '';
   /** Bytes of the body, -1 when it is not known yet. */
   contentLength = -1;
-  /** The nameless header of the list at whose place the length is sent, where a script has put it there. nginx: content_length. */
+  /** The nameless header at whose place the length is sent, where a script has put it there. nginx: content_length. */
   lengthPlace: HeaderOut | null = null;
   /** Bytes before a range was cut out, for Content-Range; -1 until known. */
   contentOffset = 0;
@@ -116,10 +116,7 @@ export class HeadersOut {
 
   /** Has the length stand behind the headers that are in the list by now; once it has a place, that stays. */
   placeLength(): void {
-    if (this.lengthPlace === null) {
-      this.lengthPlace = new HeaderOut('', '', NO_FIELD);
-      this.list.push(this.lengthPlace);
-    }
+    this.lengthPlace ??= this.list[this.list.push(new HeaderOut('', '', NO_FIELD)) - 1]!;
   }
 
   /** The value of the Content-Type header; empty for none. */

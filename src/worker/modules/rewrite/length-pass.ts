@@ -3,8 +3,9 @@ import type { Request } from '../../http/request/request.js';
 import type { Context } from '../../module.js';
 
 /**
- * nginx evaluates what `set` assigns and `rewrite` puts in place of the URI twice, for its length and for its bytes, and each variable in it
- * on its own. Only variables show it whose evaluations have effects, as those of `js_set` with `nocache`. nginx: ngx_http_script_run.
+ * nginx evaluates what `set` assigns and `rewrite` puts in place of the URI twice, for its length and for its bytes, and each variable in
+ * it on its own. Only variables show it whose evaluations have effects, as those of `js_set` with `nocache`.
+ * nginx: ngx_http_script_complex_value_code.
  */
 export class LengthPass {
   readonly #slots: readonly number[];
