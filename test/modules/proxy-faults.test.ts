@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
@@ -94,6 +95,25 @@ t.test('garbage, broken chunks and too many headers', async (t) => {
   // However what stood before the broken chunk came, the client gets it, and no end.
   const cut = await answer('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n');
   t.match(cut, /^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\n5\r\nhello\r\n$/);
+});
+
+t.test('a backend without a status line is logged unless a cache was asked', async (t) => {
+  const origin = await startOrigin(t, (_request, reply) => reply.end('no head\r\n'));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { proxy_cache $arg_zone; proxy_cache_valid any 1h; proxy_pass http://127.0.0.1:${origin.port}; }`,
+      'proxy_cache_path %%DIR%%/cache keys_zone=c:1m;',
+    ),
+  });
+  await exchange(s, requestText('GET', '/asked?zone=c', CLOSE));
+  for (const [method, target] of [
+    ['POST', '/post?zone=c'],
+    ['GET', '/none?zone=off'],
+  ] as const) {
+    await exchange(s, requestText(method, target, CLOSE));
+    t.ok(await s.logged(new RegExp(`upstream sent no valid HTTP/1.0 header .*"${method} /`)), target);
+  }
+  t.notMatch(readFileSync(`${s.dir}/error.log`, 'utf8'), /no valid HTTP\/1.0 header .*\/asked/);
 });
 
 t.test('over HTTP/2 a backend without a status line, or with one below 100', async (t) => {

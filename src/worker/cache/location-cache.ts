@@ -94,6 +94,10 @@ export class LocationCache implements ResponseCache {
     return this.open(u, use);
   }
 
+  asked(u: UpstreamRequest): boolean {
+    return useOf(u)?.disk !== undefined;
+  }
+
   trace(u: UpstreamRequest, trace: Trace): void {
     const { r } = u;
     const use = useOf(u);

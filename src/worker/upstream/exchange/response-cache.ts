@@ -12,6 +12,8 @@ export interface ResponseCache {
    * when the response was sent from the cache, or a status to answer with. nginx: ngx_http_upstream_cache.
    */
   lookup(u: UpstreamRequest): Result;
+  /** Whether it was asked for this request; not where its method or its zone keeps it from that. */
+  asked(u: UpstreamRequest): boolean;
   /** Tells the trace of the request what the cache had for it, when its backend is asked. */
   traceStatus(u: UpstreamRequest): void;
   /** Notes what was found, before a backend is asked or an error is answered that the cache remembers. */

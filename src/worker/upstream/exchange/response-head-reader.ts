@@ -138,7 +138,7 @@ export class ResponseHeadReader implements ChannelOwner {
       return false;
     }
     if (code === HEAD_NONE) {
-      if (u.conf.cache === undefined) {
+      if (!u.conf.cache?.asked(u)) {
         u.log(ERROR, 'upstream sent no valid HTTP/1.0 header');
       }
       this.r.httpVersion = 9;
