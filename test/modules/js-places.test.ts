@@ -1,7 +1,7 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
-import { httpGet } from '../support/raw-client.js';
+import { exchange, httpGet } from '../support/raw-client.js';
 import { httpConf, startServer } from '../support/server.js';
 
 if (againstNginx && process.env['SLUICE_TEST_NJS'] === undefined) {
@@ -116,4 +116,16 @@ t.test('objects that a block preloads for the modules of the one around it', asy
   const files = { 'a.js': againstNginx ? answering('a') : 'module.exports = { f() {} };', 'p.json': '{}' };
   t.equal(await configMessage(t, conf('p.json'), files), undefined);
   t.match(await configMessage(t, conf('none.json'), files), /^failed to initialize preload objects/);
+});
+
+t.test('a malformed body that js_access does not want', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`js_import t.js;
+      server { listen 127.0.0.1:%%PORT_0%%; location / { js_access t.refuses; empty_gif; } }`),
+    files: { 't.js': "function refuses(r) { r.return(Number(r.args.status), r.args.text); }\nexport default { refuses };\n" },
+  });
+  const answer = (args: string): Promise<string> => exchange(s, `PUT /?${args} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n`);
+  t.match(await answer('status=401'), /^HTTP\/1.1 401 .*\r\nConnection: close\r\n/s, 'the status of a page');
+  t.match(await answer('status=401&text=no'), /^HTTP\/1.1 400 /, 'a text of its own begins with the end of the body');
+  t.match(await answer('status=200'), /^HTTP\/1.1 400 /);
 });

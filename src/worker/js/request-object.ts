@@ -613,13 +613,14 @@ export class RequestObject {
       return;
     }
     this.#takeBack();
+    // The page of such a status drops the body itself, malformed or not.
+    if (code >= 400 && (body === undefined || body === null)) {
+      this.#go(asStatus(code));
+      return;
+    }
     const broken = this.#dropBody();
     if (broken !== OK) {
       this.#go(broken);
-      return;
-    }
-    if (code >= 400 && (body === undefined || body === null)) {
-      this.#go(asStatus(code));
       return;
     }
     // What a script answers is not looked at for conditions of the client's.
