@@ -18,6 +18,7 @@ t.test('test passes images on, and nothing else', async (t) => {
       location = /empty { empty_gif; }
       location /off/ { alias %%DIR%%/html/; image_filter off; }
       location /buffer/ { alias %%DIR%%/html/; image_filter test; image_filter_buffer 1000; }
+      location /tight/ { image_filter test; image_filter_buffer 10; add_header X-Page $status always; }
       location /redirect { image_filter test; return 302 /; }
       location /nothing { image_filter test; return 204; }`),
     files: {
@@ -55,6 +56,13 @@ t.test('test passes images on, and nothing else', async (t) => {
     const refused = await httpGet(s, path);
     t.match([refused.status, refused.text, refused.header('ETag')], [415, /415 Unsupported Media Type/, undefined], path);
   }
+  const page = await httpGet(s, '/tight/missing.png');
+  t.equal(page.status, 415, 'a page that is too large');
+  t.strictSame(
+    page.headers.filter(([name]) => name === 'X-Page'),
+    [['X-Page', '415']],
+    'has the fields of the last page alone',
+  );
   for (const path of ['/page/text.png', '/page/missing.png']) {
     t.match(await httpGet(s, path), { status: 200, text: /^GIF89a/ }, path);
   }

@@ -129,5 +129,10 @@ function sendPage(r: Request, status: number, body: Buffer): Result {
   out.clearAcceptRanges();
   out.clearLastModified();
   out.etag = undefined;
-  return respondBuffer(r, status, body);
+  const code = respondBuffer(r, status, body);
+  if (code > OK && !r.headerSent) {
+    // A filter wants another page, which begins anew. nginx: ngx_http_filter_finalize_request.
+    out.clear();
+  }
+  return code;
 }
