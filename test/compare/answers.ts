@@ -1,4 +1,5 @@
 import { type Answer, bytesOf, type Content, type Field } from './case.js';
+import { PICTURE } from './features-files.js';
 import type { Random } from './random.js';
 
 const FIELDS: readonly Field[] = [
@@ -44,6 +45,7 @@ const BODIES: readonly Content[] = [
   { text: '0123456789', times: 100 },
   { text: 'eight characters', times: 4000 },
   { text: 'zipped text ', times: 50, gzip: true },
+  { text: PICTURE.toString('latin1') },
 ];
 
 const INTERIM = [

@@ -48,6 +48,8 @@ const CACHED: Run = { ...BASE, form: 'cached' };
 /** Whether a part of one of these names takes part in a case. */
 const uses = ({ parts }: Pick<Case, 'parts'>, names: RegExp): boolean => parts.some(({ name }) => names.test(name));
 const notEarly = (what: string): boolean => what !== 'early data';
+/** Only who comes over TLS can be asked for a certificate; who sends early data is not, and none is sent over HTTP/3 here. */
+const asksClients = (one: Case): boolean => uses(one, /^client-certificate$/);
 const always = (): boolean => true;
 /** Whether nginx takes a case. */
 export const isCommon = ({ parts }: Pick<Case, 'parts'>): boolean => parts.every(({ ours }) => !ours);
@@ -94,7 +96,7 @@ const inAnyProtocol = (one: Case): boolean =>
   !/\$server_protocol/.test(JSON.stringify(one.parts));
 
 /** For whom a response is not the same a second time: what counts requests or writes files. */
-const REPEATABLE = /^(limits|dav|proxy_store|store|slice|slice-cache|proxy-cache|our-cache)$/;
+const REPEATABLE = /^(limits|dav|userid|proxy_store|store|slice|slice-cache|proxy-cache|our-cache)$/;
 
 const all: readonly Axis[] = [
   {
@@ -154,6 +156,13 @@ const all: readonly Axis[] = [
     common: inAnyVersion,
   },
   { name: 'http3-engine', left: HTTP3, right: HTTP3_URING, applies: inHttp3, compares: always },
+  {
+    name: 'tls-engine',
+    left: { ...BASE, tls: true },
+    right: { ...BASE, tls: true, site: 'uring' },
+    applies: asksClients,
+    compares: always,
+  },
   { name: 'engine', left: BASE, right: { ...BASE, site: 'uring' }, streams: true, applies: always, compares: always },
   { name: 'workers', left: BASE, right: { ...BASE, site: 'workers' }, streams: true, applies: always, compares: always },
   {
@@ -178,7 +187,7 @@ const all: readonly Axis[] = [
     left: BASE,
     right: { ...BASE, bytewise: true },
     streams: true,
-    applies: (one) => readToTheEnd(one) && one.client.through === undefined,
+    applies: (one) => readToTheEnd(one) && one.client.through === undefined && !(one.client.waits && one.client.requests.length > 1),
     compares: always,
   },
   {
@@ -203,6 +212,13 @@ const all: readonly Axis[] = [
   },
   { name: 'nginx', left: BASE, right: { ...BASE, site: 'nginx' }, streams: true, applies: isCommon, compares: always },
   {
+    name: 'nginx-tls',
+    left: { ...BASE, tls: true },
+    right: { ...BASE, tls: true, site: 'nginx' },
+    applies: (one) => isCommon(one) && asksClients(one),
+    compares: always,
+  },
+  {
     name: 'nginx-http2',
     left: HTTP2,
     right: { ...HTTP2, site: 'nginx' },
@@ -218,9 +234,12 @@ const all: readonly Axis[] = [
   },
 ];
 
+/** Axes on which both sides are asked for certificates, or neither is. */
+const ASKING = /^(nginx-tls|tls-engine|http2|engine|workers|reload|buffering|pieces|proxied|cached|nginx|nginx-http[23]|http3-engine)$/;
+
 export const axes: readonly Axis[] = all.map((axis) => ({
   ...axis,
-  applies: (one) => (axis.streams || !isStream(one)) && axis.applies(one),
+  applies: (one) => (axis.streams || !isStream(one)) && (!asksClients(one) || ASKING.test(axis.name)) && axis.applies(one),
 }));
 
 /** Axes that this machine has. `ring`, `quic`: whether it has io_uring, and the functions of OpenSSL for QUIC and for early data. */

@@ -50,6 +50,10 @@ export interface Client {
   readonly waits?: true;
   /** It sends each request to `stream` in a datagram, or shakes hands with whoever is behind it. */
   readonly through?: 'udp' | 'tls';
+  /** Over TLS it says this of itself, to a server that asks. */
+  readonly certificate?: 'client' | 'other' | 'revoked';
+  /** Over TLS it wants the case's own server, by name. */
+  readonly named?: true;
   /** Over HTTP/2 it gives up the last request after so many bytes of its body, and keeps the connection. */
   readonly cancel?: { readonly after: number };
   /** It leaves after so many bytes that it sent, or after so many that it received. */

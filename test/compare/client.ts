@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { certs, pem } from '../support/certs.js';
 import { EarlySocket, type TlsSession, tlsSession } from '../support/early-socket.js';
 import { watchForPoison } from '../support/poison.js';
 import { parseResponse } from '../support/response.js';
@@ -88,7 +89,7 @@ export async function converse(transport: Transport, client: Client, host: strin
   const plain = early ? await openEarly(transport) : await open(transport);
   const from = plain.localPort ?? 0;
   const over = overOf(from);
-  const socket = tls && !early ? await shakeHands(plain, http2, over) : plain;
+  const socket = tls && !early ? await shakeHands(plain, http2, client, host, over) : plain;
   if (socket === undefined) {
     plain.destroy();
     return { from, responses: [], end: 'closed', broken: 'no handshake' };
@@ -127,8 +128,18 @@ const afterTime: ServerClock['after'] = (milliseconds, ring) => {
   return () => clearTimeout(timer);
 };
 
-/** Of all clients: one of its own would take each of them as long as its handshake. */
-let context: SecureContext | undefined;
+/** Of all clients with a certificate, or without: one of its own would take each of them as long as its handshake. */
+const contexts = new Map<Client['certificate'], SecureContext>();
+
+function contextOf(certificate: Client['certificate']): SecureContext {
+  let context = contexts.get(certificate);
+  if (context === undefined) {
+    const pair = certificate === undefined ? undefined : certs()[certificate];
+    context = createSecureContext(pair === undefined ? {} : { cert: pem(pair.cert), key: pem(pair.key) });
+    contexts.set(certificate, context);
+  }
+  return context;
+}
 
 async function open({ port, address = '127.0.0.1', proxied }: Transport): Promise<Socket> {
   const socket = connect({ port, host: address, allowHalfOpen: true, noDelay: true });
@@ -161,10 +172,11 @@ async function openEarly({ port, http2 }: Transport): Promise<Socket> {
 }
 
 /** Begins TLS; gives nothing where that does not come to its end. */
-function shakeHands(socket: Socket, http2: boolean, over: Over): Promise<Socket | undefined> {
-  context ??= createSecureContext();
+function shakeHands(socket: Socket, http2: boolean, { certificate, named }: Client, host: string, over: Over): Promise<Socket | undefined> {
   const ALPNProtocols = [http2 ? 'h2' : 'http/1.1'];
-  const secure = connectTls({ socket, secureContext: context, rejectUnauthorized: false, servername: 'localhost', ALPNProtocols });
+  const secureContext = contextOf(certificate);
+  const servername = named ? host : 'localhost';
+  const secure = connectTls({ socket, secureContext, rejectUnauthorized: false, servername, ALPNProtocols });
   return new Promise((done) => {
     const settled = over(1, () => done(undefined));
     const end = (): void => {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Files } from '../support/prefix.js';
 import { type Case, isFront, isStream, type Part } from './case.js';
+import { rareFiles } from './features-files.js';
 import { SCRIPT } from './features-js.js';
 import { ourFiles } from './features-ours.js';
 
@@ -111,6 +112,7 @@ export const files: Files = {
 `,
   'main.js': SCRIPT,
   ...ourFiles,
+  ...rareFiles,
   'html/at/folder/index.html': '<p>the folder</p>\n',
   // The password is `secret`.
   users: 'user:{PLAIN}secret\n',

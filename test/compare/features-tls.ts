@@ -47,13 +47,14 @@ export const tlsOf = (r: Random, family: string, names = NAMES): string =>
 
 /** Certificates and their keys, which backends ask for. */
 export function tlsFiles(): Files {
-  const { ca, other, client, crl } = certs();
+  const { ca, other, client, crl, crlWithClient } = certs();
   return {
     'tls/ca.crt': pem(ca.cert),
     'tls/other.crt': pem(other.cert),
     'tls/client.crt': pem(client.cert),
     'tls/client.key': pem(client.key),
     'tls/empty.crl': pem(crl),
+    'tls/client.crl': pem(crlWithClient),
     // For `?x=1`.
     'tls/1.crt': pem(client.cert),
     'tls/1.key': pem(client.key),
@@ -75,6 +76,22 @@ export const tlsHandlers: readonly Feature[] = [
   })),
   feature('grpcs', (r) => ({ location: `grpc_pass grpcs://%%GROUP%%; ${tlsOf(r, 'grpc')}` })),
   feature('suwsgi', (r) => ({ location: `${cgi('uwsgi').replace('uwsgi_pass ', 'uwsgi_pass suwsgi://')} ${tlsOf(r, 'uwsgi')}` })),
+];
+
+/** What is asked of clients about themselves. */
+export const clientCertificates: readonly Feature[] = [
+  feature('client-certificate', (r) => ({
+    server: `ssl_verify_client ${r.oneOf(['on', 'optional', 'optional', 'optional_no_ca'])}; ssl_client_certificate %%DIR%%/tls/${r.oneOf(['ca', 'ca', 'other'])}.crt; ${r.oneOf(['', 'ssl_verify_depth 0;', 'ssl_crl %%DIR%%/tls/client.crl;', 'ssl_session_tickets off;', 'error_page 495 496 =403 /error;', 'error_page 400 495 @failed;'])}
+add_header X-Verify "$ssl_client_verify" always; add_header X-Name "$ssl_client_s_dn|$ssl_client_i_dn|$ssl_client_s_dn_legacy|$ssl_client_serial|$ssl_client_fingerprint|$ssl_server_name" always;`,
+    location: r.oneOf([
+      '',
+      '',
+      'if ($ssl_client_verify != SUCCESS) { return 403 "$ssl_client_verify\n"; }',
+      'add_header X-Dates "$ssl_client_v_start|$ssl_client_v_end|$ssl_client_v_remain" always; add_header X-Verify $ssl_client_verify;',
+      'proxy_set_header X-Certificate $ssl_client_escaped_cert; proxy_pass http://%%GROUP%%;',
+      'return 200 "$ssl_client_raw_cert";',
+    ]),
+  })),
 ];
 
 /** What may be said of requests that came before the handshake was over. */

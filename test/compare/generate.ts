@@ -2,16 +2,27 @@ import { answer } from './answers.js';
 import type { Case, Part } from './case.js';
 import type { Feature } from './feature.js';
 import { handlers, modifiers, targets } from './features.js';
+import { clientModifiers } from './features-clients.js';
+import { fileHandlers, fileModifiers } from './features-files.js';
 import { scriptHandlers, scriptModifiers } from './features-js.js';
 import { moreHandlers, moreModifiers } from './features-more.js';
 import { ourHandlers, ourModifiers } from './features-ours.js';
 import { frontHandlers, streamHandlers, streamModifiers } from './features-stream.js';
-import { tlsHandlers, tlsModifiers } from './features-tls.js';
+import { clientCertificates, tlsHandlers, tlsModifiers } from './features-tls.js';
 import { Random } from './random.js';
-import { client, throughStream } from './requests.js';
+import { client, identity, throughStream } from './requests.js';
 
-const allHandlers = [...handlers, ...moreHandlers, ...tlsHandlers, ...scriptHandlers, ...ourHandlers];
-const allModifiers = [...modifiers, ...moreModifiers, ...tlsModifiers, ...scriptModifiers, ...ourModifiers];
+const allHandlers = [...handlers, ...moreHandlers, ...fileHandlers, ...tlsHandlers, ...scriptHandlers, ...ourHandlers];
+const allModifiers = [
+  ...modifiers,
+  ...moreModifiers,
+  ...fileModifiers,
+  ...clientModifiers,
+  ...tlsModifiers,
+  ...clientCertificates,
+  ...scriptModifiers,
+  ...ourModifiers,
+];
 
 /** Cases of one configuration, which takes a server longer to read than many requests. */
 export const SHARED = 6;
@@ -24,7 +35,9 @@ export function generate(seed: number, number: number, shared = SHARED): Case {
   const random = new Random(seed, Math.floor(number / shared));
   const own = new Random(seed, number, 1);
   if (!random.once(STREAMS)) {
-    return { parts: httpParts(random), client: client(own), answer: answer(own) };
+    const parts = httpParts(random);
+    const asked = parts.some(({ name }) => name === 'client-certificate');
+    return { parts, client: { ...client(own), ...(asked ? identity(own) : {}) }, answer: answer(own) };
   }
   const front = random.once(3);
   const parts = chosen(random, front ? frontHandlers : streamHandlers, streamModifiers, random.below(3));

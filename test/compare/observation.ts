@@ -86,6 +86,10 @@ const VOLATILE = /^(date)$/i;
 /** A time that is reckoned from now. */
 const laterOr = (time: string): string => (/ (1970|2037) /.test(time) ? time : 'reckoned from now');
 
+/** A cookie of `userid` without what is new in each, and when it expires. */
+const withoutNumber = (value: string): string =>
+  value.replace(/\b(u?id)=(?:[0-9A-F]{32}|[\w+/]{22}(.=))/, '$1=NEW$2').replace(/expires=(?!.*-37)[^;]+/, 'expires=LATER');
+
 function* responseTexts({ status, version, interim, fields, body, trailers, complete }: Received): Generator<[string, string]> {
   yield ['status', String(status)];
   yield ['version', version];
@@ -93,7 +97,12 @@ function* responseTexts({ status, version, interim, fields, body, trailers, comp
   const names = new Set(fields.map(([name]) => name.toLowerCase()));
   for (const wanted of [...names].sort()) {
     const all = fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
-    const values = wanted === 'expires' ? all.map((value) => value.replace(/^.*GMT$/, laterOr)) : all;
+    const values =
+      wanted === 'expires'
+        ? all.map((value) => value.replace(/^.*GMT$/, laterOr))
+        : /^(set-cookie|x-set)$/.test(wanted)
+          ? all.map(withoutNumber)
+          : all;
     yield [`header ${wanted}`, VOLATILE.test(wanted) ? `${values.length} times` : values.join('\n')];
   }
   yield ['body', bodyText(body, fields, complete)];

@@ -1,4 +1,5 @@
 import type { Client, Field, Request } from './case.js';
+import { SECRET_LINK } from './features-files.js';
 import { API_KEY, TOKEN } from './features-ours.js';
 import type { Random } from './random.js';
 
@@ -41,6 +42,15 @@ const TARGETS = [
   '/at',
   '/error',
   '/nothing/here',
+  `/at/page.html?${'long='.repeat(130)}`,
+  `/at/file.txt?${'longer='.repeat(300)}`,
+  '/at/one/',
+  '/at/film.mp4?start=0.6',
+  '/at/film.mp4?start=0.2&end=1.1',
+  '/at/clip.flv?start=6',
+  '/at/picture.png',
+  '/at/folder/?callback=called',
+  SECRET_LINK,
 ];
 
 /** Fields that ask for something. */
@@ -82,6 +92,14 @@ const FIELDS: readonly Field[] = [
   ['Depth', 'infinity'],
   ['Overwrite', 'F'],
   ['User-Agent', 'compare'],
+  ['User-Agent', 'Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1)'],
+  ['User-Agent', 'Mozilla/5.0 (Windows; U; rv:1.8.0.1) Gecko/20060111 Firefox/1.5'],
+  ['User-Agent', 'Mozilla/5.0 (Macintosh; Intel Mac OS X) AppleWebKit/412 (KHTML, like Gecko) Safari/412'],
+  ['User-Agent', 'Mozilla/4.5 [en] (X11; U)'],
+  ['Cookie', 'a=2; uid=fwAAAWdHAABlAAAAAwMDAw==; id=fwAAAWdHAABlAAAAAwMDAg==; b='],
+  ['Cookie', `uid=short; long=${'c'.repeat(280)}`],
+  ['X-Long', 'l'.repeat(700)],
+  ['X-Longer', 'm'.repeat(2100)],
   ['Referer', 'http://other.test/'],
   ['TE', 'trailers'],
   ['Via', '1.1 proxy'],
@@ -141,6 +159,12 @@ export function client(random: Random): Client {
     ...(random.once(14) ? { leave: leaving(random, requests) } : {}),
   };
 }
+
+/** What a client that may be asked for a certificate says over TLS. */
+export const identity = (random: Random): Pick<Client, 'certificate' | 'named'> => ({
+  ...(random.once(3) ? {} : { certificate: random.oneOf(['client', 'client', 'other', 'revoked'] as const) }),
+  ...(random.once(3) ? {} : { named: true as const }),
+});
 
 /** The same of a client of `stream`, whose backend must be able to read to the end of its requests. */
 export function throughStream({ cancel: _cancel, waits: _waits, ...client }: Client, through: Client['through']): Client {

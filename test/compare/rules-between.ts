@@ -40,6 +40,9 @@ const linesWithout = (text: string, unwanted: RegExp): string =>
 /** An error log without what it says of malformed chunks. */
 const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] client sent invalid chunked body$/);
 
+/** A request over TLS without what says of its session that it was there before: one of TLS 1.2 does not repeat the name. */
+const withoutSession = (text: string): string => text.replaceAll(RESUMED, '').replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
+
 const HTTP2 = ['http2', 'http3'];
 
 /** Why two runs of one server may differ. */
@@ -94,8 +97,7 @@ export const between: readonly Rule[] = [
   {
     name: 'whether a session of TLS was there before',
     why: 'the first connection to a backend makes the session by which later ones begin',
-    when: ({ case: one }, { left, right }) =>
-      !uses(one, /session_reuse off/) && left.replaceAll(RESUMED, '') === right.replaceAll(RESUMED, ''),
+    when: ({ case: one }, { left, right }) => !uses(one, /session_reuse off/) && withoutSession(left) === withoutSession(right),
     what: /^request \d+ to the backend$/,
   },
   {
@@ -159,6 +161,39 @@ export const between: readonly Rule[] = [
       // Neither may have a response that could be read.
       (one.client.requests.length > 1 && left.get('end') === 'closed' && linesOf(left) < linesOf(right)),
     what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^requests? |^error log$/,
+  },
+  {
+    name: 'a kept connection that its backend has closed meanwhile',
+    why: 'a request that was sent on it goes out again, and one that saw the end before was never sent on it',
+    when: ({ case: one }) => one.answer.leave !== undefined,
+    what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
+  },
+  {
+    name: 'a malformed body beside a backend that refuses',
+    why: 'the next backend is asked before or after the malformed chunk came',
+    when: ({ case: one }) => badBody(one) && uses(one, /server 127\.0\.0\.1:1 /) && uses(one, /request_buffering off/),
+    what: /\$upstream_|^error log$|^requests? /,
+  },
+  {
+    name: 'limit_rate of a head alone',
+    why: 'HTTP/1 looks at limit_rate when it sends the head, and HTTP/2 with the first bytes of a body',
+    axes: HTTP2,
+    when: ({ case: one }) => uses(one, /limit_rate /) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /\$limit_rate$/,
+  },
+  {
+    name: 'a client that ends its side with its early data',
+    why: 'the end of its side is there before the end of its handshake, which fails',
+    axes: ['early'],
+    when: ({ case: one, right }) => leaves(one) && right.get('responses') === '0' && right.get('end') === 'closed',
+    what: /^end$|^responses?/,
+  },
+  {
+    name: 'HTTP/1 ends without a response',
+    why: 'a response that breaks off before its first byte ends the connection of HTTP/1, and the next request has the first one over HTTP/2',
+    axes: HTTP2,
+    when: ({ case: one, left }) => one.client.requests.length > 1 && left.get('responses') === '0' && left.get('end') === 'closed',
+    what: /^response 1: /,
   },
   {
     name: 'whether a body is seen to be too large before a backend is asked',
@@ -294,6 +329,13 @@ export const between: readonly Rule[] = [
         return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
       }),
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
+  },
+  {
+    name: 'how often a kept connection was found closed',
+    why: 'the many requests of a page that includes itself go out again where the backend has ended the connection, if that was not seen before',
+    when: ({ case: one, left, right }) =>
+      uses(one, /ssi\.html/) && ['short', 'long', 'close'].includes(one.answer.framing) && askedInAll(left, right) > 20,
+    what: /^requests? /,
   },
   {
     name: 'how far a response came that was too big for a subrequest',

@@ -1,3 +1,6 @@
+// Long, since it is one table of all differences that are meant.
+
+import type { Case } from './case.js';
 import {
   answerLength,
   anyRequest,
@@ -13,10 +16,14 @@ import {
   within,
 } from './rule.js';
 
-const http1 = ['nginx', 'nginx-early'];
+const http1 = ['nginx', 'nginx-tls', 'nginx-early'];
 const http3 = ['nginx-http3'];
 const multiplexed = ['nginx-http2', ...http3];
 const nginx = [...http1, ...multiplexed];
+
+/** Whether a backend sends nothing where it says that it is packed: `gunzip` finds no end in that. */
+const packedNothing = ({ answer }: Case): boolean =>
+  answer.body.text === '' && answer.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip');
 
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
@@ -56,9 +63,9 @@ export const beside: readonly Rule[] = [
     why: "nginx's filters keep the flush that would have the head leave, so that the client gets nothing of the response",
     axes: http1,
     when: ({ case: one, right }) =>
-      uses(one, /ssi on|gunzip on|sub_filter|gzip on/) &&
+      uses(one, /ssi on|gunzip on|sub_filter|gzip on|image_filter /) &&
       right.get('responses') === '0' &&
-      ['bad-chunk', 'short', 'long'].includes(one.answer.framing),
+      (['bad-chunk', 'short', 'long'].includes(one.answer.framing) || packedNothing(one)),
     what: /^end$|^responses?|\$(body_)?bytes_sent$/,
   },
   {
@@ -127,6 +134,38 @@ export const beside: readonly Rule[] = [
     axes: http1,
     when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
     what: /^end$|^responses?|bytes_sent$|^lines of|^log [2-9]|^error log$/,
+  },
+  {
+    name: 'browsers by several names',
+    told: 'Of several `User-Agent` headers the first one says',
+    axes: nginx,
+    when: ({ case: one }) => anyRequest(one, ({ fields }) => fields.filter(([name]) => name === 'User-Agent').length > 1),
+    what: /^end$|^responses?|^log |^lines of|^requests? /,
+  },
+  {
+    name: 'errors that OpenSSL kept',
+    why: 'nginx finds what it left in the queue of OpenSSL, such as by a look into a certificate, and logs that as an alert',
+    axes: nginx,
+    when: (_compared, { left, right }) =>
+      right
+        .split('\n')
+        .filter((line) => !line.startsWith('[alert] ignoring stale global SSL error'))
+        .join('\n') === left,
+    what: /^error log$/,
+  },
+  {
+    name: '$http_host of HTTP/3',
+    told: '**`$http_host`** is what `:authority` says',
+    axes: http3,
+    when: ({ case: one }, { left, right }) => uses(one, /\$http_host/) && left.replaceAll('HOST', '') === right.replaceAll('HOST', ''),
+    what: /: header x-seen$/,
+  },
+  {
+    name: 'a built-in page that is packed',
+    why: 'it has the name of the server, which is not always packed into as many bytes',
+    axes: nginx,
+    when: ({ case: one, left }) => uses(one, /gzip on/) && [...left].some(([what, text]) => /: body$/.test(what) && text.includes('<hr>')),
+    what: /\$(gzip_ratio|body_bytes_sent|bytes_sent)$/,
   },
   {
     name: '$sent_http_connection of HTTP/3',
@@ -232,6 +271,31 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
     what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'the connection after what is no image',
+    told: 'So it is after the 415 and the `{}` of `image_filter`',
+    axes: nginx,
+    when: ({ case: one, left }) =>
+      uses(one, /image_filter /) &&
+      (some(left, /: status$/, '415') ||
+        some(left, /^response \d+: body$/, '{}\r\n') ||
+        some(left, /\$sent_http_content_type$/, 'application/json')),
+    what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'the size of a page that is too large',
+    why: 'nginx refuses a built-in page that is longer than image_filter_buffer, and tells its size nevertheless, as if it had not',
+    axes: nginx,
+    when: ({ case: one, left }) => uses(one, /image_filter size; .*image_filter_buffer 10;/) && some(left, /: status$|\$status$/, '415'),
+    what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'the name of a backend whose response was no image',
+    why: 'nginx forgets what it knew of a request where a filter answers in place of its response',
+    axes: nginx,
+    when: ({ case: one }, { right }) => uses(one, /image_filter /) && right === '-',
+    what: /\$proxy_host$/,
   },
   {
     name: 'no arguments',

@@ -122,9 +122,10 @@ t.test('a malformed body that js_access does not want', async (t) => {
   const s = await startServer(t, {
     conf: httpConf(`js_import t.js;
       server { listen 127.0.0.1:%%PORT_0%%; location / { js_access t.refuses; empty_gif; } }`),
-    files: { 't.js': "function refuses(r) { r.return(Number(r.args.status), r.args.text); }\nexport default { refuses };\n" },
+    files: { 't.js': 'function refuses(r) { r.return(Number(r.args.status), r.args.text); }\nexport default { refuses };\n' },
   });
-  const answer = (args: string): Promise<string> => exchange(s, `PUT /?${args} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n`);
+  const answer = (args: string): Promise<string> =>
+    exchange(s, `PUT /?${args} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n`);
   t.match(await answer('status=401'), /^HTTP\/1.1 401 .*\r\nConnection: close\r\n/s, 'the status of a page');
   t.match(await answer('status=401&text=no'), /^HTTP\/1.1 400 /, 'a text of its own begins with the end of the body');
   t.match(await answer('status=200'), /^HTTP\/1.1 400 /);
