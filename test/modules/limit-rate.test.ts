@@ -98,3 +98,17 @@ t.test('wrong arguments', async (t) => {
     t.equal(await configMessage(t, httpConf(lines)), `${message} in %%FILE%%:6`, lines);
   }
 });
+
+t.test('what is passed on as it comes has no rate', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { limit_rate $arg_rate; proxy_pass http://127.0.0.1:%%PORT_0%%/text; }
+       location /at-once { proxy_buffering off; limit_rate $arg_rate; proxy_pass http://127.0.0.1:%%PORT_0%%/text; }
+       location /text { return 200 body; }`,
+    ),
+  });
+  t.equal((await httpGet(s, '/at-once?rate=none')).text, 'body');
+  t.equal((await httpGet(s, '/?rate=fast')).text, 'body');
+  await s.logged('invalid size "fast"');
+  t.notMatch(s.log(), /invalid size "none"/, 'nobody looks at it');
+});

@@ -15,6 +15,12 @@ const HTTP_2 = 2000;
 export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, end: number): void {
   const { r } = u;
   const { cache } = u.conf;
+  const { status } = u.head;
+  if (!u.buffering && !u.upgrade && !r.headerOnly && status !== 204 && status !== 304) {
+    // What is passed on as it comes has no rate; a head alone is sent as any other.
+    r.limitRate = 0;
+    r.limitRateSet = true;
+  }
   const code = sendHeader(r);
   if (u.done) {
     return;
@@ -50,8 +56,6 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
     return;
   }
   if (!u.buffering) {
-    r.limitRate = 0;
-    r.limitRateSet = true;
     r.flushBody = true;
   }
   const reader = new ResponseBodyReader(u);
