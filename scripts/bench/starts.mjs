@@ -19,7 +19,7 @@ const { values: options, positionals } = parseArgs({
 });
 const work = workFolder();
 const rounds = Number(options.rounds);
-const AT_REST = 5000;
+const AT_REST = 15_000;
 const NO_BACKENDS = { backend: undefined, responder: undefined, sink: undefined, echo: undefined, store: undefined };
 /** @type {(n: number, make: (i: number) => string) => string} */
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i)).join('\n');

@@ -10,7 +10,7 @@ import { ALERT, NOTICE, WARN } from '../shared/log/level.js';
 import { LogFiles } from '../shared/log/log-files.js';
 import { redirectStandardError } from '../shared/log/standard-error.js';
 import { loadWinston } from '../shared/log/winston.js';
-import { forgoNative } from '../shared/native/native.js';
+import { forgoNative, loadNative } from '../shared/native/native.js';
 import { giveSpareMemoryBack } from '../shared/native/spare-memory.js';
 import { socketKey } from '../shared/net/listen-key.js';
 import { ListenSocket, type SocketHandle } from '../shared/net/listen-socket.js';
@@ -161,6 +161,8 @@ export class Lifecycle {
         logFiles: this.#logFiles,
       });
       giveSpareMemoryBack(() => server.observe?.().requests ?? 0, role !== 'worker');
+      // What that needs later may be out of reach of the user that this process becomes.
+      loadNative();
       dropRights(conf, this.#log);
       applyAffinity(conf, slot, this.#log);
       enterDirectory(conf, this.#log);

@@ -129,6 +129,7 @@ function load(): Native | string {
   }
 }
 
+let loadedPackage: typeof Koffi | undefined;
 let forgone: string | undefined;
 
 /** Has this process not load what it has not loaded yet: another one has died of that. `why`: words that follow "because". */
@@ -143,9 +144,13 @@ function loadKoffi(): typeof Koffi | string {
   if (process.platform !== 'linux') {
     return 'the system is not Linux';
   }
+  if (loadedPackage !== undefined) {
+    return loadedPackage;
+  }
   const require = createRequire(import.meta.url);
   try {
-    return addonOf(require) ?? (require('koffi') as typeof Koffi);
+    loadedPackage = addonOf(require) ?? (require('koffi') as typeof Koffi);
+    return loadedPackage;
   } catch (error) {
     return whyNot(error, () => require.resolve('koffi'));
   }

@@ -7,8 +7,12 @@ import { collectionInPieces } from './memory-pressure.js';
 import { loadLibrary } from './native.js';
 import { programPages } from './program-pages.js';
 
-/** What has been done when the first look is taken, in milliseconds after the start. */
-const FIRST_LOOK = 1500;
+/** Milliseconds from the start to the first look, which costs as much as a start does: a server that ends soon is spared it. */
+const FIRST_LOOK = 10_000;
+/** How often, in milliseconds, is seen before it whether the heap has grown: V8 lets it grow without end before it has collected once. */
+const EARLY = 500;
+/** Milliseconds after which a collection, with what it began in other threads, is over. */
+const COLLECTED = 1500;
 const SHORTEST = 5000;
 const LONGEST = 80_000;
 /** One request in this many milliseconds, or fewer, is next to nothing. */
@@ -28,10 +32,21 @@ const GARBAGE = 8 * 1024 * 1024;
  * Gives spare memory back: with a collection while the process does next to nothing, or in pieces while it is at work, and what the
  * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that
  * grows by one with each request. `forgets`: what the process has compiled goes too, since it may take its time when it has something to
- * do.
+ * do. `first`: milliseconds until the first look, which comes earlier if the heap grows.
  */
-export function giveSpareMemoryBack(work: () => number, forgets = false): void {
-  new SpareMemory(work, forgets).begin();
+export function giveSpareMemoryBack(work: () => number, forgets = false, first = FIRST_LOOK): void {
+  const began = usedSize();
+  const wait = (left: number): void => {
+    const look = (): void => {
+      if (left <= EARLY || isMuchMore(usedSize(), began)) {
+        new SpareMemory(work, forgets, began).look();
+      } else {
+        wait(left - EARLY);
+      }
+    };
+    setTimer(look, Math.min(left, EARLY)).unref();
+  };
+  wait(first);
 }
 
 class SpareMemory {
@@ -40,26 +55,24 @@ class SpareMemory {
   readonly #trim = loadTrim();
   readonly #collectInPieces = collectionInPieces();
   #done = 0;
-  #looked = performance.now();
+  #looked = 0;
   #collectedAt = -MUCH_WORK;
-  #code = codeSize();
+  /** What there was of code; none when the process began. */
+  #code = 0;
   #interval = SHORTEST;
   #letGo: (() => void) | undefined;
   /** A collection began with the last look. */
   #collects = false;
-  /** What was left after the last collection; undefined until that is known. */
-  #left: number | undefined;
+  /** What was left after the last collection, or was there in the beginning. */
+  #left: number;
 
-  constructor(work: () => number, forgets: boolean) {
+  constructor(work: () => number, forgets: boolean, began: number) {
     this.#work = work;
     this.#forgets = forgets;
+    this.#left = began;
   }
 
-  begin(): void {
-    setTimer(this.#look, FIRST_LOOK).unref();
-  }
-
-  readonly #look = (): void => {
+  readonly look = (): void => {
     const work = this.#work();
     const now = performance.now();
     const idle = (work - this.#done) * IDLE <= now - this.#looked;
@@ -87,7 +100,7 @@ class SpareMemory {
     }
     this.#code = collects ? code : Math.max(code, this.#code);
     // What V8 and its compilers do in other threads ends later.
-    setTimer(this.#look, collects ? FIRST_LOOK : this.#interval).unref();
+    setTimer(this.look, collects ? COLLECTED : this.#interval).unref();
     // Last, since each step of this function needs some of them. Under load, too: a fifth of them is in use, and comes back at once.
     this.#letGo ??= programPages();
     this.#letGo();
@@ -96,8 +109,8 @@ class SpareMemory {
   #hasGarbage(): boolean {
     const used = usedSize();
     // V8 collects, too.
-    this.#left = Math.min(used, this.#left ?? used);
-    return used - this.#left > Math.max(GARBAGE, this.#left / 4);
+    this.#left = Math.min(used, this.#left);
+    return isMuchMore(used, this.#left);
   }
 
   #collect(): void {
@@ -107,6 +120,10 @@ class SpareMemory {
     }
     this.#collectInPieces?.();
   }
+}
+
+function isMuchMore(used: number, left: number): boolean {
+  return used - left > Math.max(GARBAGE, left / 4);
 }
 
 /** Collects garbage, and lets go of the memory where it was. `forgets`: also of compiled functions that nobody calls meanwhile. */
