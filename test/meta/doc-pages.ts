@@ -5,7 +5,7 @@ import { ConfigErrors } from '../../src/shared/config/configuration.js';
 import { loadConfiguration } from '../../src/tools/configuration.js';
 import { certs } from '../support/certs.js';
 import { makePrefix, type Prefix } from '../support/prefix.js';
-import { type CliResult, runCli } from '../support/run-cli.js';
+import { type CliResult, runCheck } from '../support/run-cli.js';
 import { filesBelow, root } from './source-files.js';
 
 /** Every page that users read: paths relative to the repository. */
@@ -70,5 +70,5 @@ export async function firstError({ dir, write }: Prefix, text: string): Promise<
 /** What `-t` says of a configuration. */
 export async function tested({ dir, write }: Prefix, text: string): Promise<CliResult> {
   await write('sluice.conf', moved(text, dir));
-  return runCli(['-t', '-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr']);
+  return runCheck(['-t', '-p', `${dir}/`, '-c', 'sluice.conf', '-e', 'stderr']);
 }

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import t from 'tap';
 import { makePrefix } from '../support/prefix.js';
 import { httpGet } from '../support/raw-client.js';
-import { runCli } from '../support/run-cli.js';
+import { runCheck } from '../support/run-cli.js';
 import { httpConf, startServer } from '../support/server.js';
 
 const shipped = new URL('../../conf/', import.meta.url).pathname;
@@ -17,7 +17,7 @@ t.test('-t accepts every shipped example in an http block', async (t) => {
     cpSync(shipped, `${dir}/conf`, { recursive: true });
     // For modules that import packages.
     symlinkSync(new URL('../../node_modules', import.meta.url).pathname, `${dir}/conf/node_modules`);
-    const { code, stderr } = await runCli(['-p', `${dir}/`, '-c', 'conf/main.conf', '-e', 'error.log', '-t']);
+    const { code, stderr } = await runCheck(['-p', `${dir}/`, '-c', 'conf/main.conf', '-e', 'error.log', '-t']);
     t.match({ code, stderr }, { code: 0, stderr: /^.*syntax is ok\n.*test is successful\n$/ }, name);
   }
 });

@@ -19,7 +19,7 @@ const { run, parts } = program.exports;
 let usual;
 
 process.on('message', async (args) => {
-  usual ??= open();
+  usual ??= openWithOutput();
   process.argv = [process.execPath, starter, ...args];
   const code = await run(args, undefined, parts);
   for (const end of process.listeners('exit')) {
@@ -32,6 +32,11 @@ process.on('message', async (args) => {
   // What was closed is so in the event loop's next turn.
   setImmediate(() => setImmediate(() => process.send({ code, left: open() !== usual })));
 });
+
+/** With the process's own streams, which a run that tells standard error something opens for good. */
+function openWithOutput() {
+  return process.stdout && process.stderr && open();
+}
 
 /** What the event loop has open. */
 function open() {

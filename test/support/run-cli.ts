@@ -50,13 +50,18 @@ export interface ConfigTest extends CliResult {
 /** Runs what only reads a configuration. */
 const checker = new Checker();
 
+/** As {@link runCli}, for arguments that ask for `-t` or `-T` and nothing that is the process's own. All of a file's run in one process. */
+export function runCheck(args: readonly string[]): Promise<CliResult> {
+  return againstNginx ? runCli(args) : checker.run(builtProgram(), args);
+}
+
 /**
  * Writes `conf` and `files` under a temporary prefix (with %%DIR%% and %%PORT_n%% replaced) and runs
- * `-p PREFIX/ -c sluice.conf -e error.log -t`. `args` stand in the place of `-t`. All of a file's `-t` run in one process.
+ * `-p PREFIX/ -c sluice.conf -e error.log -t`. `args` stand in the place of `-t`.
  */
 export async function testConfig(t: Test, conf: string, files: Files = {}, args: readonly string[] = ['-t']): Promise<ConfigTest> {
   const prefix = await makePrefix(t, { ...files, 'sluice.conf': conf });
   const all = ['-p', `${prefix.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', ...args];
-  const result = await (!againstNginx && /^-q?[tT]q?$/.test(args.join(' ')) ? checker.run(builtProgram(), all) : runCli(all));
+  const result = await (/^-q?[tT]q?$/.test(args.join(' ')) ? runCheck(all) : runCli(all));
   return { ...result, prefix, file: `${prefix.dir}/sluice.conf` };
 }

@@ -150,7 +150,8 @@ class RunningServer implements Server {
     const args = [...first, '-p', `${this.dir}/`, '-c', 'sluice.conf', '-e', 'error.log', '-g', this.#globals()];
     // A process group of its own, so that teardown reaches workers whose master is gone.
     const child = spawn(command, [...args, ...(this.#options.args ?? [])], {
-      env: { ...process.env, ...this.#options.env },
+      // Each process of Node would read all of these certificates.
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined, ...this.#options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
