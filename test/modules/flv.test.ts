@@ -16,8 +16,9 @@ const files = {
 };
 const conf = serverConf('types { video/x-flv flv; } location / { flv; }');
 
+const s = await startServer(t, { conf, files });
+
 t.test('a film from a byte on', async (t) => {
-  const s = await startServer(t, { conf, files });
   for (const [name, whole] of [
     ['a', small],
     ['large', large],
@@ -50,7 +51,6 @@ t.test('a film from a byte on', async (t) => {
 });
 
 t.test('methods, folders, files that are not there', async (t) => {
-  const s = await startServer(t, { conf, files });
   mkdirSync(`${s.dir}/html/folder2`);
   t.equal((await http(s, requestText('POST', '/a.flv?start=5', { Connection: 'close' }, 'x'))).status, 405);
   t.equal((await http(s, requestText('DELETE', '/a.flv', { Connection: 'close' }))).status, 405);
@@ -67,7 +67,6 @@ t.test('methods, folders, files that are not there', async (t) => {
 });
 
 t.test('conditions and ranges', async (t) => {
-  const s = await startServer(t, { conf, files });
   for (const [name, whole] of [
     ['a', small],
     ['large', large],

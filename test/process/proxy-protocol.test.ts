@@ -64,6 +64,9 @@ const overTls = `${listeners(false).replace('PORT_2%% ', 'PORT_3%% ssl ')} ${tls
 const conf = `${serverConf(listeners(false), `server { ${overTls} }`)} ${listeners(true)}`;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
+/** Serves all whose connections have ended when they have: its log says what was made of each. */
+const s = await startServer(t, { conf });
+
 for (const [protocol, port] of [
   ['stream', 1],
   ['http', 2],
@@ -73,7 +76,6 @@ for (const [protocol, port] of [
   const request = protocol === 'http' ? REQUEST : '';
 
   t.test(`headers of the PROXY protocol, ${protocol}`, async (t) => {
-    const s = await startServer(t, { conf });
     for (const [what, header, shown] of cases) {
       // nginx's http looks at fewer bytes than its stream.
       if (againstNginx && what === 'the longest') {
@@ -97,7 +99,6 @@ for (const [protocol, port] of [
 
   // nginx looks once at what has come, and takes a part of a header for a broken one.
   t.test(`one byte at a time, ${protocol}`, { skip: againstNginx && 'nginx does not wait for the rest' }, async (t) => {
-    const s = await startServer(t, { conf });
     const chosen = ['version 1', 'version 2', 'extensions', 'LOCAL, with nothing', 'addresses cut short', 'version 3'];
     await Promise.all(
       cases
@@ -167,7 +168,6 @@ async function securely(port: number, header: Buffer | string, byByte = false): 
 }
 
 t.test('TLS behind headers of the PROXY protocol', async (t) => {
-  const s = await startServer(t, { conf });
   for (const [what, header, shown] of cases) {
     if (againstNginx && what === 'the longest') {
       continue;
@@ -184,7 +184,6 @@ t.test('TLS behind headers of the PROXY protocol', async (t) => {
 });
 
 t.test('TLS behind them, one byte at a time', { skip: againstNginx && 'nginx does not wait for the rest' }, async (t) => {
-  const s = await startServer(t, { conf });
   const chosen = ['version 1', 'version 2', 'extensions', 'LOCAL, with nothing', 'version 3'];
   for (const [what, header, shown] of cases.filter(([what]) => chosen.includes(what))) {
     t.equal(await securely(s.port(3), header, true), typeof shown === 'string' ? shown : '', what);
