@@ -18,7 +18,6 @@ export type StreamVariable = AnyVariable<StreamSession>;
 export type Context = ConfigContext<Request>;
 /** What directives of both `http` and `stream` are given. */
 export type SharedContext = ConfigContext<ClientTask>;
-export type StreamContext = ConfigContext<StreamSession>;
 
 /** The phases a module can put a handler in. nginx: ngx_http_phases. */
 export type Phase = 'postRead' | 'serverRewrite' | 'rewrite' | 'preaccess' | 'access' | 'precontent' | 'content' | 'log';
@@ -125,9 +124,6 @@ export const defineModule = <
 
 /** Declares the settings of one level; a constant of its own lets other directives of the module refer to it. */
 export const defineScope = <C extends object>(scope: Scope<C, Request>): Scope<C, Request> => scope;
-
-/** Defines a level whose directives stand in `stream` alone. */
-export const defineStreamScope = <C extends object>(scope: Scope<C, StreamSession>): Scope<C, StreamSession> => scope;
 
 /** Defines a level whose directives stand in `stream` too. */
 export const defineSharedScope = <C extends object>(scope: Scope<C, ClientTask>): Scope<C, ClientTask> => scope;

@@ -13,7 +13,6 @@ const UNFILLED: { readonly [file: string]: readonly [uses: number, kind: 'copies
   'shared/net/joined.ts': [1, 'copies', 'a part as long as the two texts and the bytes'],
   'worker/net/openssl/record-layer.ts': [2, 'reads', 'OpenSSL says how much it made'],
   'worker/net/handle-socket.ts': [2, 'reads', 'the socket says how much it read'],
-  'worker/net/read-into.ts': [1, 'reads', 'the socket says how much it read'],
   'worker/net/thread-file-reads.ts': [3, 'reads', 'cut to the count of bytes that were read'],
   'worker/net/cipher-socket.ts': [1, 'reads', 'the socket says how much it read'],
   'shared/net/uring/bell.ts': [1, 'reads', 'nobody looks at it'],

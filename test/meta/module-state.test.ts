@@ -46,7 +46,6 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/net/handle-connect.ts': [1, 'loads'],
   'worker/net/handle-socket.ts': [4, 'loads', 'memory'],
   'shared/net/connection-handle.ts': [1, 'value'],
-  'worker/net/read-into.ts': [1, 'loads'],
   'shared/net/socket-addresses.ts': [1, 'value'],
   'shared/net/handle-binding.ts': [2, 'loads', 'memory'],
   'worker/net/tls-binding.ts': [1, 'loads'],

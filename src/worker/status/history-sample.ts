@@ -47,8 +47,6 @@ export interface Sample {
 
 /** Where the histogram of a server's row begins. */
 export const SERVER_TIMES = 10;
-/** Where the histogram of a peer's row begins. */
-export const PEER_TIMES = 8;
 
 /** Totals since the start of the service, in the form of a sample: the difference of two is what happened between them. */
 export function takeTotals(source: StatusSource): Sample {

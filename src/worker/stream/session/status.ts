@@ -4,4 +4,3 @@ export const BAD_REQUEST = 400;
 export const FORBIDDEN = 403;
 export const INTERNAL_SERVER_ERROR = 500;
 export const BAD_GATEWAY = 502;
-export const SERVICE_UNAVAILABLE = 503;
