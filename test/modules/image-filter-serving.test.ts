@@ -135,3 +135,22 @@ t.test('without sharp', { skip: againstNginx && 'nginx has libgd' }, async (t) =
   const size = await testConfig(t, conf('size'));
   t.equal(run(size.prefix.dir).status, 0, 'which needs no sharp');
 });
+
+t.test('a page in place of what is no image has a length, whatever a script has set', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location / { root %%DIR%%/html; js_header_filter main.filter; image_filter test; }`,
+      'js_import main from %%DIR%%/main.js;',
+    ),
+    files: {
+      'html/a.png': 'no image',
+      'main.js': "export default { filter(r) { r.headersOut['Content-Length'] = '8'; r.headersOut.A = 'b'; } };\n",
+    },
+  });
+  const client = await RawClient.connect(s);
+  client.send(requestText('GET', '/a.png', { Connection: 'keep-alive' }));
+  const { status, headers, body } = await client.response();
+  t.strictSame([status, new Map(headers).has('Content-Length')], [415, true]);
+  t.equal(body.toString(), '<html>\r\n', 'as long as the script says of this page, too');
+  client.destroy();
+});

@@ -323,6 +323,7 @@ export class HeadersOut {
     this.omitDate = false;
     this.overrideCharset = undefined;
     this.list.length = 0;
+    this.lengthPlace = null;
     this.#trailers = null;
     this.#fields = 0;
   }
