@@ -149,7 +149,16 @@ function oldSize(): number {
 
 /** As {@link oldSize}, and the memory of buffers. */
 function usedSize(): number {
-  return oldSize() + process.memoryUsage().arrayBuffers;
+  return oldSize() + buffersSize();
+}
+
+function buffersSize(): number {
+  try {
+    return process.memoryUsage().arrayBuffers;
+  } catch {
+    // Node tells the size of the whole process, too, which nobody can know where /proc is not mounted.
+    return 0;
+  }
 }
 
 function codeSize(): number {
