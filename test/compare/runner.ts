@@ -58,7 +58,7 @@ export class Runner {
 
   /**
    * Configures all cases at once, and compares each of them on each axis. `until`: milliseconds since the epoch, from which on no
-   * configuration is begun. `again`: how often a difference without a name must show again.
+   * comparison is begun. `again`: how often a difference without a name must show again.
    */
   async play(
     cases: readonly Case[],
@@ -76,7 +76,7 @@ export class Runner {
     const lane = async (): Promise<void> => {
       for (let player = waiting.shift(); player !== undefined; player = waiting.shift()) {
         if (Date.now() < until) {
-          await player.compare(this.#sites, axes, results, AGAIN.slice(0, again));
+          await player.compare(this.#sites, axes, results, AGAIN.slice(0, again), until);
         }
         player.close();
       }
@@ -206,7 +206,13 @@ class Player {
   }
 
   /** Compares each case on each axis that it has. */
-  async compare(sites: ReadonlyMap<string, Site>, axes: readonly Axis[], results: Results, again: readonly Patience[]): Promise<void> {
+  async compare(
+    sites: ReadonlyMap<string, Site>,
+    axes: readonly Axis[],
+    results: Results,
+    again: readonly Patience[],
+    until: number,
+  ): Promise<void> {
     for (const one of this.cases) {
       const seen = new Map<Run, Observation>();
       const hosts = new Map<string, string>();
@@ -216,7 +222,7 @@ class Player {
         return observation;
       };
       for (const axis of axes) {
-        if (axis.applies(one)) {
+        if (Date.now() < until && axis.applies(one)) {
           const first = { axis, case: one, left: await observed(axis.left), right: await observed(axis.right) };
           const confirmed = await this.#confirm(first, sites, again);
           results.compared(confirmed);
