@@ -220,3 +220,32 @@ t.test('what -t says of modules', async (t) => {
   );
   t.notMatch(await said('const f = () => {}; export default { f, g };\nvar g = 1;'), /\[warn\]/);
 });
+
+t.test('memory that short Buffers share with the process is not sent', async (t) => {
+  const bodies = {
+    memory: "Buffer.from('abc').buffer",
+    view: "new Uint8Array(Buffer.from('abc').buffer)",
+    part: "(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))(Buffer.from('abc'))",
+    own: "new TextEncoder().encode('abc').buffer",
+    long: "Buffer.alloc(100000, 'abc').buffer",
+  };
+  const s = await startServer(t, {
+    conf: httpConf(`
+  js_path %%DIR%%; js_import a.js;
+  server { listen 127.0.0.1:%%PORT_0%%; ${Object.keys(bodies)
+    .map((name) => `location /${name} { js_content a.${name}; }`)
+    .join(' ')} }`),
+    files: {
+      'a.js': `export default { ${Object.entries(bodies)
+        .map(([name, body]) => `${name}(r) { r.return(200, ${body}); }`)
+        .join(', ')} };`,
+    },
+  });
+  for (const path of ['/memory', '/view']) {
+    t.equal((await httpGet(s, path)).status, 500);
+    await s.logged('js exception: TypeError: the "buffer" of a short Buffer holds bytes of others: give the Buffer itself');
+  }
+  t.equal((await httpGet(s, '/part')).text, 'abc');
+  t.equal((await httpGet(s, '/own')).text, 'abc');
+  t.equal((await httpGet(s, '/long')).body.length, 100_000);
+});

@@ -1,3 +1,4 @@
+import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { byteText } from '../../shared/text/native-text.js';
 
 /** A value that a handler gives as text, one character for a byte. nginx: ngx_js_string. */
@@ -14,12 +15,23 @@ export function bufferOf(value: unknown): Buffer {
     return Buffer.alloc(0);
   }
   if (value instanceof ArrayBuffer) {
+    refusePool(value);
     return Buffer.from(value);
   }
   if (ArrayBuffer.isView(value)) {
+    if (value.byteLength === value.buffer.byteLength) {
+      refusePool(value.buffer);
+    }
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
   return Buffer.from(`${value as string}`, 'utf8');
+}
+
+/** Node keeps short Buffers in memory that the whole process shares, and marks that. A script that gives all of it meant one Buffer. */
+function refusePool(memory: ArrayBufferLike): void {
+  if (isMarkedAsUntransferable(memory)) {
+    throw new TypeError('the "buffer" of a short Buffer holds bytes of others: give the Buffer itself');
+  }
 }
 
 /** As {@link bufferOf}. @throws TypeError for what has no text. nginx: ngx_js_string. */
