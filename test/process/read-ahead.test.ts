@@ -9,8 +9,8 @@ import { waitFor } from '../support/wait.js';
 const CLIENTS = 200;
 const BEHIND = 200_000;
 /**
- * What a client's bytes and its request may take, KB: half of what it sends. The kernel's part is not counted. What V8's heap grows by until
- * its first collection is in it, some 30 KB a client.
+ * What a client's bytes and its request may take, KB: half of what it sends. The kernel's part is not counted, V8's growth until it
+ * collects is: some 30 KB a client.
  */
 const SHARE = 100;
 
