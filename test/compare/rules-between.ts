@@ -95,6 +95,13 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses?|^requests? |^session \d+: (upstream_)?bytes_|^lines of|^log [2-9]/,
   },
   {
+    name: 'how much comes of a session before its client gives up',
+    why: 'a client that has seen that a response is malformed leaves, while more of it comes',
+    when: ({ case: one }, difference) =>
+      isStream(one) && one.answer.bytewise === true && one.answer.raw !== undefined && within(one.answer.raw.length, difference),
+    what: /^session \d+: (bytes_sent|upstream_bytes_received)$/,
+  },
+  {
     name: 'whether a session of TLS was there before',
     why: 'the first connection to a backend makes the session by which later ones begin',
     when: ({ case: one }, { left, right }) => !uses(one, /session_reuse off/) && withoutSession(left) === withoutSession(right),
