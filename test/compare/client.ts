@@ -151,7 +151,9 @@ async function open({ port, address = '127.0.0.1', proxied }: Transport): Promis
 }
 
 /** Sessions of servers, by port and protocol: each of them lets many connections send early data. */
-const sessions = new Map<string, Promise<TlsSession>>();
+const sessions = new Map<string, { readonly at: number; readonly session: Promise<TlsSession> }>();
+/** Milliseconds for which one is used: servers forget it after five minutes, and a batch may take longer. */
+const SESSION_AGE = 120_000;
 
 /** Forgets sessions of TLS: a new configuration of a server does not know them. */
 export function forgetSessions(): void {
@@ -162,9 +164,11 @@ export function forgetSessions(): void {
 async function openEarly({ port, http2 }: Transport): Promise<Socket> {
   const protocol = http2 ? 'h2' : 'http/1.1';
   const key = `${port} ${protocol}`;
-  const session = sessions.get(key) ?? tlsSession(port, protocol);
-  sessions.set(key, session);
-  const socket = new EarlySocket(port, protocol, await session);
+  const known = sessions.get(key);
+  const now = performance.now();
+  const given = known !== undefined && now - known.at < SESSION_AGE ? known : { at: now, session: tlsSession(port, protocol) };
+  sessions.set(key, given);
+  const socket = new EarlySocket(port, protocol, await given.session);
   await once(socket, 'connect');
   socket.on('error', () => {});
   // Clients use no more of a socket than this one has.
