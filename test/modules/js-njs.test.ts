@@ -228,6 +228,7 @@ t.test('memory that short Buffers share with the process is not sent', async (t)
     part: "(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))(Buffer.from('abc'))",
     own: "new TextEncoder().encode('abc').buffer",
     long: "Buffer.alloc(100000, 'abc').buffer",
+    native: "((memory) => (markAsUntransferable(memory), Buffer.from(memory)))(new TextEncoder().encode('abc').buffer)",
   };
   const s = await startServer(t, {
     conf: httpConf(`
@@ -236,7 +237,9 @@ t.test('memory that short Buffers share with the process is not sent', async (t)
     .map((name) => `location /${name} { js_content a.${name}; }`)
     .join(' ')} }`),
     files: {
-      'a.js': `export default { ${Object.entries(bodies)
+      // Node marks the memory that a native package has made as it marks its own.
+      'a.js': `import { markAsUntransferable } from 'node:worker_threads';
+export default { ${Object.entries(bodies)
         .map(([name, body]) => `${name}(r) { r.return(200, ${body}); }`)
         .join(', ')} };`,
     },
@@ -247,5 +250,6 @@ t.test('memory that short Buffers share with the process is not sent', async (t)
   }
   t.equal((await httpGet(s, '/part')).text, 'abc');
   t.equal((await httpGet(s, '/own')).text, 'abc');
+  t.equal((await httpGet(s, '/native')).text, 'abc');
   t.equal((await httpGet(s, '/long')).body.length, 100_000);
 });

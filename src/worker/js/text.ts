@@ -27,9 +27,12 @@ export function bufferOf(value: unknown): Buffer {
   return Buffer.from(`${value as string}`, 'utf8');
 }
 
-/** Node keeps short Buffers in memory that the whole process shares, and marks that. A script that gives all of it meant one Buffer. */
+/**
+ * Node keeps short Buffers in memory that the whole process shares. A script that gives all of it meant one Buffer.
+ * Node marks that memory, as it marks what native packages have made: their memory is told by its size.
+ */
 function refusePool(memory: ArrayBufferLike): void {
-  if (isMarkedAsUntransferable(memory)) {
+  if (memory.byteLength === Buffer.poolSize && isMarkedAsUntransferable(memory)) {
     throw new TypeError('the "buffer" of a short Buffer holds bytes of others: give the Buffer itself');
   }
 }
