@@ -18,3 +18,12 @@ export function nowPatiently(sql: Sql, work: () => void, tries: number): boolean
   }
   return false;
 }
+
+/**
+ * Runs a change that an operator asked for, as {@link nowPatiently}, in the file that the others have: a change in one that they have left,
+ * since it came to harm, would be lost.
+ */
+export function changeNow(sql: Sql, work: () => void): boolean {
+  sql.look();
+  return nowPatiently(sql, work, CHANGE_TRIES);
+}

@@ -162,6 +162,7 @@ export class KeyvalZone implements ZoneJob, TickTask, ReplicaZone {
    */
   change<T>(work: (changes: KeyvalChanges) => T): T | undefined {
     let outcome: { readonly value: T } | undefined;
+    this.#sql.look();
     const done = this.#transact(() => {
       this.#table.begin();
       outcome = { value: work(this.#table) };

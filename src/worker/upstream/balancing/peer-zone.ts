@@ -126,6 +126,8 @@ export class SharedPeers implements TransactionHooks {
   #places: (Peer | undefined)[] = [];
   #keys = '';
   #loaded = false;
+  /** The zone's tables as this worker has found its members in them. */
+  #epoch = -1;
   /** Which change of the members this worker knows. */
   #members = 0;
   /** What the members became by it. */
@@ -171,7 +173,7 @@ export class SharedPeers implements TransactionHooks {
     const row = statements.read.get(name);
     const stored = floatsOf(row?.[1]);
     // A row that came to harm is none: it is written again from what this worker knows.
-    const sound = row !== undefined && typeof row[0] === 'string' && stored.length === placesIn(row[0]) * FIELDS.length;
+    const sound = row !== undefined && typeof row[0] === 'string' && stored.length === placesIn(row[0]) * FIELDS.length && areStates(stored);
     const keys = sound ? row[0] : '';
     let state = sound ? stored : new Float64Array(0);
     if (!sound || keys !== this.#keys || this.#version !== this.#set.config.version) {
@@ -226,7 +228,11 @@ export class SharedPeers implements TransactionHooks {
     const { name } = this.#set;
     const found = statements.membersVersion.get(name) ?? 0;
     const members = Number.isSafeInteger(found) && found < Number.MAX_SAFE_INTEGER ? found : 0;
-    if (members > this.#members) {
+    const { epoch } = this.#zone.sql;
+    // In another file the same number may stand for another change: two workers may have made one each when the one before came to harm.
+    const isOther = epoch !== this.#epoch && members > 0;
+    this.#epoch = epoch;
+    if (members > this.#members || (members === this.#members && isOther)) {
       const membership = membershipOf(statements.readMembers.get(name));
       this.#members = members;
       if (membership !== undefined) {
@@ -323,6 +329,21 @@ export class SharedPeers implements TransactionHooks {
       this.#keptMembership = this.#membership;
     }
   }
+}
+
+const DOWN = FIELDS.indexOf('down');
+const WEIGHT = FIELDS.indexOf('weight');
+
+/** Whether these numbers can be states of peers: bytes of anything else are numbers, too. */
+function areStates(numbers: Float64Array): boolean {
+  for (let at = 0; at < numbers.length; at += FIELDS.length) {
+    const down = numbers[at + DOWN]!;
+    const weight = numbers[at + WEIGHT]!;
+    if (down >>> 0 !== down || weight >>> 0 !== weight) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** How many places these keys name. */

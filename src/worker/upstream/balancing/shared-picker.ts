@@ -1,5 +1,5 @@
 import type { ZoneJob } from '../../../shared/zone/kind.js';
-import { CHANGE_TRIES, nowPatiently } from '../../../shared/zone/patience.js';
+import { changeNow, nowPatiently } from '../../../shared/zone/patience.js';
 import { enter, leave } from '../../task/at-work.js';
 import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from './attempt.js';
@@ -7,6 +7,9 @@ import { type Balancer, PICKING, type Picker, type PickerOwner } from './balance
 import type { Membership } from './membership.js';
 import { PEER_OK, type Peer, type PeerSet } from './peer.js';
 import { type PeerZone, SharedPeers } from './peer-zone.js';
+
+/** How often, a millisecond apart, the zone is tried for somebody who wants to read of the peers. */
+const REFRESH_TRIES = 5;
 
 /** Lets a group's choices be made with what all workers know of the peers. */
 export class SharedBalancer implements Balancer {
@@ -31,9 +34,10 @@ export class SharedBalancer implements Balancer {
     return this.#inner.begin(r);
   }
 
-  /** Brings this worker's view of the peers up to date, if the zone is free now. */
+  /** Brings this worker's view of the peers up to date, unless the zone stays busy. */
   refresh(): void {
-    this.zone.sql.now(() => this.shared.load());
+    this.zone.sql.look();
+    nowPatiently(this.zone.sql, () => this.shared.load(), REFRESH_TRIES);
   }
 
   /** Changes the peers for all workers at once. False: the zone stayed busy, and nothing was done. */
@@ -42,7 +46,7 @@ export class SharedBalancer implements Balancer {
       this.shared.load();
       change();
     };
-    return nowPatiently(this.zone.sql, work, CHANGE_TRIES);
+    return changeNow(this.zone.sql, work);
   }
 
   /** Changes the peers for all workers. `change` may run again after a rollback. */
@@ -63,7 +67,7 @@ export class SharedBalancer implements Balancer {
         then();
       }
     };
-    return nowPatiently(this.zone.sql, work, CHANGE_TRIES);
+    return changeNow(this.zone.sql, work);
   }
 
   /**
