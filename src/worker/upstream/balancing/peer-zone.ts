@@ -173,7 +173,8 @@ export class SharedPeers implements TransactionHooks {
     const row = statements.read.get(name);
     const stored = floatsOf(row?.[1]);
     // A row that came to harm is none: it is written again from what this worker knows.
-    const sound = row !== undefined && typeof row[0] === 'string' && stored.length === placesIn(row[0]) * FIELDS.length && areStates(stored);
+    const sound =
+      row !== undefined && typeof row[0] === 'string' && stored.length === placesIn(row[0]) * FIELDS.length && areStates(stored);
     const keys = sound ? row[0] : '';
     let state = sound ? stored : new Float64Array(0);
     if (!sound || keys !== this.#keys || this.#version !== this.#set.config.version) {
