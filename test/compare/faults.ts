@@ -7,6 +7,7 @@ import { converse } from './client.js';
 import { caseConfiguration, FORMS, type Form, portOf, STREAM, streamAddress, type Wanted } from './configuration.js';
 import type { FailingCalls } from './failing-calls.js';
 import { meansTheSame } from './requests.js';
+import { runHost } from './run-host.js';
 import type { Site } from './site.js';
 
 /** The version of HTTP in which a client asks. */
@@ -108,7 +109,7 @@ export async function sufferFaults(
     const { responses } = await converse(transport(site, form, one), one.client, host);
     return `${responses[0]?.status} ${responses[0]?.body.toString('latin1').replaceAll(host, 'HOST')}`;
   };
-  const name = (): string => `r${String(++runs).padStart(7, '0')}.${NAME}.test`;
+  const name = (): string => runHost(++runs, NAME);
   backend.begin(WHOLE);
   const { responses } = await converse(transport(site, 'plain', one), NEIGHBOUR, name());
   if (responses[0]?.body.toString('latin1') !== BODY) {

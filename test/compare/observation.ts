@@ -3,6 +3,7 @@ import type { BackendRequest } from './backend-request.js';
 import type { Field } from './case.js';
 import type { Conversation, Received } from './client.js';
 import { LOG_VARIABLES, SESSION_VARIABLES } from './configuration.js';
+import { RUN_HOST } from './run-host.js';
 import type { ErrorLine, LogLine } from './site.js';
 
 /** What one run of a case showed, as texts that can be compared: by the name of what was looked at. */
@@ -197,8 +198,7 @@ const NUMBER = /^[\d.]+$/;
 const DIGIT = /^\d/;
 
 /** Hosts of runs, names of cases, ports; and what other servers have in its place. */
-const VARYING =
-  /r\d{7}\.c\d+\.test|\bc\d+\b|\b\d{4,5}\b|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
+const VARYING = /\bc\d+\b|\b\d{4,5}\b|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
 
 /** By the folder of a server. */
 const patterns = new Map<string, RegExp>();
@@ -207,7 +207,7 @@ const patterns = new Map<string, RegExp>();
 function varyingIn(dir: string): RegExp {
   let pattern = patterns.get(dir);
   if (pattern === undefined) {
-    pattern = new RegExp(`${literally(dir)}|${VARYING.source}`, 'gm');
+    pattern = new RegExp(`${literally(dir)}|${RUN_HOST}|${VARYING.source}`, 'gm');
     patterns.set(dir, pattern);
   }
   return pattern;

@@ -6,6 +6,7 @@ import { type CaseText, caseConfiguration, FORMS, PROXIED, portOf, STREAM, strea
 import type { Compared } from './differences.js';
 import { type Observation, observe } from './observation.js';
 import { unnamedOf } from './rules.js';
+import { runHost } from './run-host.js';
 import { portKey, type Site, type Wire } from './site.js';
 
 /** A case that a server does not take. */
@@ -292,7 +293,7 @@ class Player {
 /** The host name of a run. The second of two same runs is under the first one's name. */
 function hostOf(run: Run, hosts: Map<string, string>, name: string): string {
   const key = keyOf(run);
-  const host = hosts.get(key) ?? `r${String(++runs).padStart(7, '0')}.${name}.test`;
+  const host = hosts.get(key) ?? runHost(++runs, name);
   hosts.set(key, host);
   return host;
 }

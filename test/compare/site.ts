@@ -32,6 +32,7 @@ import {
   streamAddress,
 } from './configuration.js';
 import { tlsFiles } from './features-tls.js';
+import { RUN_HOST } from './run-host.js';
 
 /** A line of the access log, by variable. */
 export type LogLine = Readonly<Record<string, string>>;
@@ -306,7 +307,7 @@ const linesOf = (lines: readonly LogLine[], { host }: Wire): LogLine[] =>
   );
 
 /** The host name of a run. */
-const RUN = /^r\d{7}\.c\d+\.test$/;
+const RUN = new RegExp(`^${RUN_HOST}$`);
 
 /** A client's port: those of TCP and of UDP have the same numbers. */
 export const portKey = (port: number, udp: boolean): string => `${udp ? 'udp' : 'tcp'} ${port}`;
