@@ -198,7 +198,7 @@ const NUMBER = /^[\d.]+$/;
 const DIGIT = /^\d/;
 
 /** Hosts of runs, names of cases, ports; and what other servers have in its place. */
-const VARYING = /\bc\d+\b|\b\d{4,5}\b|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
+const VARYING = /\bc\d+\b|(?<!-)\b\d{4,5}\b(?!-)|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
 
 /** By the folder of a server. */
 const patterns = new Map<string, RegExp>();
