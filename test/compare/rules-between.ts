@@ -176,6 +176,16 @@ export const between: readonly Rule[] = [
     what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
   },
   {
+    name: 'a kept connection that its backend is about to close',
+    why: 'bytes behind a response and the end of the connection come before or after the next request is sent on it, which may be none to repeat',
+    when: ({ case: one, left, right }) =>
+      one.answer.framing === 'long' &&
+      one.answer.bytewise === true &&
+      one.client.requests.length > 1 &&
+      [left, right].some((seen) => seen.get('error log')?.includes('prematurely closed connection') === true),
+    what: /^(?:response|log|request) [2-9]|^requests? |^error log$/,
+  },
+  {
     name: 'a malformed body beside a backend that refuses',
     why: 'the next backend is asked before or after the malformed chunk came',
     when: ({ case: one }) => badBody(one) && uses(one, /server 127\.0\.0\.1:1 /) && uses(one, /request_buffering off/),
