@@ -35,6 +35,14 @@ export const beside: readonly Rule[] = [
     what: /^session \d+: (upstream_)?bytes_|^response \d+: body$|to the backend$/,
   },
   {
+    name: 'what a session received whose backend refuses',
+    why: 'nginx reads from the client while it connects, unless it is refused at once, and counts what nobody gets',
+    axes: http1,
+    when: ({ left, right }, { left: ours }) =>
+      ours === '0' && [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
+    what: /^session \d+: bytes_received$/,
+  },
+  {
     name: 'early data while a backend is awaited',
     told: 'nginx does not read from a client while a backend is awaited',
     axes: ['nginx-early'],
@@ -119,7 +127,7 @@ export const beside: readonly Rule[] = [
       uses(one, /charset \$arg_x/) &&
       anyRequest(one, ({ target }) => !target.includes('x=')) &&
       right.get('responses') !== left.get('responses'),
-    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_)|^error log$|^log [2-9]|^requests? /,
+    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_|status)|^error log$|^log [2-9]|^requests? /,
   },
   {
     name: 'what JavaScript still waited for',
