@@ -138,11 +138,12 @@ export class ResponseHeadReader implements ChannelOwner {
       return false;
     }
     if (code === HEAD_NONE) {
+      // As in nginx, a response that a cache might keep is not told of, and has no status.
       if (!u.conf.cache?.asked(u)) {
         u.log(ERROR, 'upstream sent no valid HTTP/1.0 header');
+        attempt.status = 200;
       }
       this.r.httpVersion = 9;
-      attempt.status = 200;
     } else if (attempt.status === 0 && !u.exchange.makesHead) {
       attempt.status = u.head.status;
     }
