@@ -161,7 +161,7 @@ async function answered(
   }
 }
 
-/** Sends the first bytes of a request, leaves, and waits until the server is done with it. */
+/** Sends the first bytes of a request, leaves, and waits until the server is done with it. A reset comes once the server has seen them all. */
 async function left(
   client: QuicClient,
   id: number,
@@ -174,6 +174,8 @@ async function left(
     return;
   }
   if (how === 'reset') {
+    const { number } = client.levels[APPLICATION]!;
+    await within(client, AGAIN, () => client.levels[APPLICATION]!.acknowledged >= number - 1);
     client.send(APPLICATION, frame(RESET, id, CANCELLED, bytes.length), frame(STOP, id, CANCELLED));
   }
   await new Promise<void>((done) => over(done));

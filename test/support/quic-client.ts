@@ -57,6 +57,8 @@ interface Level {
   write: PacketKeys | undefined;
   number: number;
   largest: number;
+  /** The last packet that the server says it has. */
+  acknowledged: number;
   came: number[];
   eliciting: boolean;
   sentCrypto: number;
@@ -140,6 +142,7 @@ export class QuicClient {
       write: undefined,
       number: 0,
       largest: -1,
+      acknowledged: -1,
       came: [],
       eliciting: false,
       sentCrypto: 0,
@@ -480,7 +483,7 @@ export class QuicClient {
       switch (type) {
         case 2:
         case 3: {
-          cursor.int();
+          level.acknowledged = Math.max(level.acknowledged, cursor.int());
           cursor.int();
           const count = cursor.int();
           for (let i = 0; i < 1 + 2 * count; i++) {
