@@ -1,5 +1,10 @@
 import t from 'tap';
+import { whyNoQuic } from '../../src/worker/net/openssl/quic-library.js';
+import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
+import { Http2Client, request } from '../support/http2-client.js';
+import { headers } from '../support/http3-frames.js';
+import { APPLICATION, frame, QuicClient } from '../support/quic-client.js';
 import { httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
@@ -111,4 +116,46 @@ t.test('what is passed on as it comes has no rate', async (t) => {
   t.equal((await httpGet(s, '/?rate=fast')).text, 'body');
   await s.logged('invalid size "fast"');
   t.notMatch(s.log(), /invalid size "none"/, 'nobody looks at it');
+});
+
+t.test('a rate is looked at where a body is empty, and over HTTP/3 where there can be none', async (t) => {
+  const { rsa } = certs();
+  const withQuic = whyNoQuic() === '';
+  const s = await startServer(t, {
+    conf: httpConf(`
+      log_format rate '$request_method $server_protocol $uri "$limit_rate"';
+      access_log %%DIR%%/rate.log rate;
+      server {
+        listen 127.0.0.1:%%PORT_0%%; http2 on;
+        ${withQuic ? `listen 127.0.0.1:%%PORT_0%% quic; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key};` : ''}
+        limit_rate 100k;
+        location /body { return 200 body; }
+        location /empty { return 200 ''; }
+        location /none { return 304; } }`),
+  });
+  const http2 = await Http2Client.connect(t, s.port(0));
+  const http3 = withQuic ? await QuicClient.connect(s.port(0), { protocol: 'h3' }) : undefined;
+  t.teardown(() => http3?.close());
+  const expected: string[] = [];
+  for (const [i, [method, path, rate]] of (
+    [
+      ['GET', '/body', 102400],
+      ['GET', '/empty', 102400],
+      ['GET', '/none', 0],
+      ['HEAD', '/body', 0],
+      ['HEAD', '/empty', 0],
+    ] as const
+  ).entries()) {
+    await http2.request(2 * i + 1, request(method, path)).response(2 * i + 1);
+    expected.push(`${method} HTTP/2.0 ${path} "${rate}"`);
+    if (http3 !== undefined) {
+      const bytes = headers(`:method: ${method}`, ':scheme: https', `:path: ${path}`, ':authority: localhost');
+      http3.send(APPLICATION, frame(0x0b, 4 * i, bytes.length, bytes));
+      await http3.until(() => http3.streams.get(4 * i)?.end === true);
+      expected.push(`${method} HTTP/3.0 ${path} "102400"`);
+    }
+  }
+  const lines = (): string[] => s.read('rate.log').trim().split('\n').sort();
+  await waitFor(() => lines().length >= expected.length, { what: () => s.read('rate.log') });
+  t.strictSame(lines(), expected.sort());
 });

@@ -12,6 +12,7 @@ import type { WaitingStream } from './scheduler.js';
 /** A request and its response on an HTTP/2 connection. nginx: ngx_http_v2_stream_t. */
 export class Http2Stream extends RequestStream<Http2Connection> implements WaitingStream {
   protected readonly version = 'HTTP/2';
+  protected readonly pacesHeads = false;
   readonly sendWindow: SendWindow;
   /** How much of the body the client may send; null before something comes. */
   #receiveWindow: ReceiveWindow | null = null;

@@ -21,6 +21,7 @@ export class Http3Stream extends RequestStream<Http3Connection> implements Held 
   /** The next of those whose turn is to come. */
   nextReady: Http3Stream | null = null;
   protected readonly version = 'HTTP/3';
+  protected readonly pacesHeads = true;
   readonly #quic: QuicStream;
   /** What reads the stream. */
   readonly #channel: Channel;

@@ -78,6 +78,8 @@ export abstract class RequestStream<C extends KnownClient>
   abstract bodyUsed(bytes: number, held: number): void;
   /** The protocol, for messages: `HTTP/2`. */
   protected abstract readonly version: string;
+  /** `limit_rate` is looked at for a response that has no body, too. */
+  protected abstract readonly pacesHeads: boolean;
   /** The open streams of the connection. */
   protected abstract siblings(): RequestStream<C>[];
 
@@ -186,9 +188,9 @@ export abstract class RequestStream<C extends KnownClient>
     const fin = r.headerOnly || (r.out.contentLength === 0 && !r.expectTrailers);
     this.outClosed = fin;
     this.#countHead(r, this.writeHead(r, status, fin));
+    const pacer = this.pacesHeads || !r.headerOnly ? makePacer(r) : null;
     if (!fin) {
       this.#announced = r.out.contentLength;
-      const pacer = makePacer(r);
       this.#pace = pacer === null ? null : new PacedPieces(this, pacer);
     }
     this.sendSoon();
