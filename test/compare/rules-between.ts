@@ -250,7 +250,7 @@ export const between: readonly Rule[] = [
     told: '**A response without a status line**',
     axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
-    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe)|^lines of|^error log$|^requests? /,
+    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe|slice_range)|^lines of|^error log$|^requests? /,
   },
   {
     name: 'frames of HTTP/2 to backends',

@@ -25,6 +25,16 @@ const nginx = [...http1, ...multiplexed];
 const packedNothing = ({ answer }: Case): boolean =>
   answer.body.text === '' && answer.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip');
 
+/** Bytes of the frames of HTTP/3 around a body in few pieces. */
+const FRAMES = 64;
+
+/** An error log without what it says of folders that have no real path. */
+const withoutRealpaths = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !line.startsWith('[crit] realpath() '))
+    .join('\n');
+
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
   {
@@ -94,8 +104,42 @@ export const beside: readonly Rule[] = [
     name: 'frames of HTTP/3',
     why: 'nginx counts them with bodies, and those of requests otherwise',
     axes: http3,
-    when: (_compared, difference) => within(64, difference),
+    when: (_compared, difference) => within(FRAMES, difference),
     what: /\$(request_length|body_bytes_sent)$/,
+  },
+  {
+    name: 'frames of HTTP/3 around many pieces',
+    why: 'nginx counts a frame for each piece of a body, and filters that put something into bodies make small pieces',
+    axes: http3,
+    when: ({ case: one }, { left, right }) =>
+      Number(right) >= Number(left) &&
+      Number(right) - Number(left) <= FRAMES + Number(left) * (uses(one, /ssi on|add_(before|after)_body|sub_filter/) ? 0.25 : 0.004),
+    what: /\$body_bytes_sent$/,
+  },
+  {
+    name: 'the end of a connection of HTTP/3',
+    told: 'A request whose connection ends before its response',
+    axes: http3,
+    when: ({ left }, { left: own, right }) => left.get('end') === 'late' && own === '499' && right === '000',
+    what: /\$status$/,
+  },
+  {
+    name: 'a folder without a real path',
+    told: 'nginx remembers for the rest of the request that there is none',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /\$realpath_root/) && withoutRealpaths(left) === withoutRealpaths(right),
+    what: /^error log$/,
+  },
+  {
+    name: 'a script that decides on a request that is given up',
+    why: 'nginx ends it where a stream of HTTP/2 is reset, and over HTTP/3 makes the page that nobody gets',
+    axes: multiplexed,
+    when: ({ case: one, left, right }) =>
+      one.client.cancel !== undefined &&
+      uses(one, /js_access main\.askAccess/) &&
+      [left, right].every((seen) => seen.get('responses') === '0') &&
+      some(left, /^log \d+: \$status$/, '401'),
+    what: /^log \d+: \$(status|sent_http_content_(type|length))$|^error log$/,
   },
   {
     name: 'the small letters of QPACK',
@@ -139,9 +183,9 @@ export const beside: readonly Rule[] = [
   {
     name: 'the body of a HEAD by JavaScript',
     told: '`r.send()` sends no body in answer to HEAD',
-    axes: http1,
+    axes: nginx,
     when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
-    what: /^end$|^responses?|bytes_sent$|^lines of|^log [2-9]|^error log$/,
+    what: /^end$|^responses?|bytes_sent$|\$request_completion$|^lines of|^log [2-9]|^error log$/,
   },
   {
     name: 'browsers by several names',
