@@ -71,6 +71,24 @@ t.test('backends and servers by what a hello says', async (t) => {
   await s.accessLogged(`400 ${s.port(2)} []`);
 });
 
+t.test('what was looked at counts, though no backend is reached', async (t) => {
+  const s = await startServer(t, {
+    conf: streamConf(
+      `
+      server { listen 127.0.0.1:%%PORT_0%%; ssl_preread on; proxy_pass 127.0.0.1:1; }
+      server { listen 127.0.0.1:%%PORT_1%%; ssl_preread on; proxy_buffer_size 16; proxy_pass 127.0.0.1:1; }
+      server { listen 127.0.0.1:%%PORT_2%%; ssl_preread on; proxy_pass $ssl_preread_protocol; }`,
+      ' $bytes_received of $server_port',
+    ),
+  });
+  for (const [i, line] of ['502 27', '502 16', '500 0'].entries()) {
+    const client = await RawClient.connect(s.port(i));
+    client.send('no hello of a client of TLS');
+    t.equal(await client.rest(), '');
+    await s.accessLogged(`${line} of ${s.port(i)}`);
+  }
+});
+
 t.test('random bytes', async (t) => {
   const s = await startServer(t, { conf: streamConf('server { listen 127.0.0.1:%%PORT_0%%; ssl_preread on; return end; }') });
   const hello = await helloOf('x.test', ['h2']);

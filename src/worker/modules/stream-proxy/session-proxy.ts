@@ -62,6 +62,10 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       tls!.opened(this, connection, peer, options);
     }
     this.#connection = connection;
+    // nginx reads while it connects what its preread phase has only peeked at.
+    if (r.prereads && r.tls === undefined) {
+      r.bytesReceived = Math.min(r.held?.length ?? 0, this.bufferSize);
+    }
     r.wait(client);
     r.deadline.set(this.attemptStart, settings.connectTimeout);
   }
