@@ -93,7 +93,7 @@ const inAnyProtocol = (one: Case): boolean =>
   simple(one) &&
   one.client.cancel === undefined &&
   !(uses(one, /^limits$/) && one.client.requests.length > 1) &&
-  !/\$server_protocol/.test(JSON.stringify(one.parts));
+  !/\$server_protocol|early_hints \$http2/.test(JSON.stringify(one.parts));
 
 /** For whom a response is not the same a second time: what counts requests or writes files. */
 const REPEATABLE = /^(limits|dav|userid|proxy_store|store|slice|slice-cache|proxy-cache|our-cache)$/;

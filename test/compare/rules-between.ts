@@ -40,8 +40,14 @@ const linesWithout = (text: string, unwanted: RegExp): string =>
 /** An error log without what it says of malformed chunks. */
 const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] client sent invalid chunked body$/);
 
+/** An error log without what it says of sizes that are none. */
+const withoutSizes = (text: string): string => linesWithout(text, /^\[error\] invalid size "/);
+
 /** A request over TLS without what says of its session that it was there before: one of TLS 1.2 does not repeat the name. */
 const withoutSession = (text: string): string => text.replaceAll(RESUMED, '').replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
+
+/** Values of variables without those that are 0. */
+const withoutZeros = (text: string): string => text.replace(/(?<=^|,)0(?=,|$)/g, '');
 
 const HTTP2 = ['http2', 'http3'];
 
@@ -134,6 +140,15 @@ export const between: readonly Rule[] = [
     what: /\$content_length$/,
   },
   {
+    name: 'a header that says how long a body in chunks is',
+    why: '$content_length is 0 once the end of the body has come, and nothing before',
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /X-Seen [^;]*\$content_length/) &&
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      withoutZeros(left) === withoutZeros(right),
+    what: /: header x-seen$/,
+  },
+  {
     name: 'what is there of a line that is no request',
     why: '$request has what came of the line until it could not be one any more',
     axes: ['pieces'],
@@ -197,6 +212,14 @@ export const between: readonly Rule[] = [
     axes: HTTP2,
     when: ({ case: one }) => uses(one, /limit_rate /) && anyRequest(one, ({ method }) => method === 'HEAD'),
     what: /\$limit_rate$/,
+  },
+  {
+    name: 'a limit_rate that is none, of a head alone',
+    why: 'HTTP/1 looks at limit_rate, and tells of one that is none, when it sends the head, and HTTP/2 with the first bytes of a body',
+    axes: HTTP2,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /limit_rate \$choice/) && anyRequest(one, ({ method }) => method === 'HEAD') && withoutSizes(left) === withoutSizes(right),
+    what: /^error log$/,
   },
   {
     name: 'a client that ends its side with its early data',
@@ -340,7 +363,7 @@ export const between: readonly Rule[] = [
     axes: HTTP2,
     when: ({ case: one, left }) =>
       uses(one, /max_headers 3;/) &&
-      some(left, /: status$/, '400') &&
+      (some(left, /: status$/, '400') || uses(one, /error_page [\d ]*(400|494) /)) &&
       anyRequest(one, ({ fields, body }) => {
         const common = fields.length + (body?.framing === 'length' ? 1 : 0);
         return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
