@@ -88,7 +88,7 @@ export const between: readonly Rule[] = [
     name: 'a malformed body beside a backend whose handshake fails',
     why: 'the response is that to what was seen first',
     when: ({ case: one, left, right }) =>
-      badBody(one) && [left, right].some((seen) => seen.get('error log')?.includes('SSL_do_handshake') === true),
+      badBody(one) && [left, right].some((seen) => /SSL_do_handshake|upstream SSL certificate/.test(seen.get('error log') ?? '')),
     what: /^response \d+: (status|header|body)|^end$|^log |^error log$|^requests? |^lines of/,
   },
   {
@@ -171,7 +171,7 @@ export const between: readonly Rule[] = [
     name: 'sizes of chunks',
     why: 'bytes of chunked responses are counted with their framing, which depends on the pieces',
     when: ({ left }) => [...left].some(([what, text]) => /header transfer-encoding$/.test(what) && text === 'chunked'),
-    what: /\$(body_)?bytes_sent$/,
+    what: /\$(body_)?bytes_sent$|^session \d+: (bytes_sent|upstream_bytes_received)$/,
   },
   {
     name: 'HTTP/1 ends at a response',
@@ -324,8 +324,10 @@ export const between: readonly Rule[] = [
     why: 'with buffers the response is read on for the cache, and breaks off then; without, it is over with its head',
     axes: ['buffering'],
     when: ({ case: one }) =>
-      uses(one, /_cache /) && ['short', 'bad-chunk'].includes(one.answer.framing) && anyRequest(one, ({ method }) => method === 'HEAD'),
-    what: /\$request_completion$|^error log$/,
+      uses(one, /_cache /) &&
+      (['short', 'bad-chunk'].includes(one.answer.framing) || one.answer.leave !== undefined) &&
+      anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /\$request_completion$|^error log$|^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^requests? /,
   },
   {
     name: 'gzip of pieces',
@@ -368,6 +370,27 @@ export const between: readonly Rule[] = [
         const common = fields.length + (body?.framing === 'length' ? 1 : 0);
         return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
       }),
+    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
+  },
+  {
+    name: 'a page that includes itself again and again',
+    why: 'so many requests are not over when the client gives up, whoever makes them',
+    when: ({ case: one, left, right }) => uses(one, /ssi on/) && askedInAll(left, right) > 1000,
+    what: /./,
+  },
+  {
+    name: 'what is around a response whose client leaves',
+    why: 'a backend is asked for it before or after the client was seen to have gone',
+    when: ({ case: one }) => leaves(one) && uses(one, /add_(before|after)_body/),
+    what: /: body$|^requests? |\$(body_)?bytes_sent$|^lines of|^log [2-9]|\$request_completion$|^error log$/,
+  },
+  {
+    name: 'heads that are too large for the server that Host names',
+    why: 'HTTP/1 reads on with the buffers of that server, and HTTP/2 with those of the server that the connection came to',
+    axes: HTTP2,
+    when: ({ case: one }) =>
+      uses(one, /large_client_header_buffers/) &&
+      anyRequest(one, ({ target, fields }) => target.length + Math.max(0, ...fields.map(([, value]) => value.length)) > 900),
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
   },
   {

@@ -48,8 +48,8 @@ export const beside: readonly Rule[] = [
     name: 'what a session received whose backend refuses',
     why: 'nginx reads from the client while it connects, unless it is refused at once, and counts what nobody gets',
     axes: http1,
-    when: ({ left, right }, { left: ours }) =>
-      ours === '0' && [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
+    when: ({ left, right }, { left: ours, right: theirs }) =>
+      (ours === '0' || theirs === '0') && [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
     what: /^session \d+: bytes_received$/,
   },
   {
@@ -59,6 +59,16 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       uses(one, /\$ssl_early_data/) && some(right, /: header x-early$/, '1') && !some(left, /: header x-early$/, '1'),
     what: /: header x-early$|\$bytes_sent$/,
+  },
+  {
+    name: 'how much of a body in chunks there is in a header',
+    why: '$content_length of nginx is what of such a body was read so far',
+    axes: http1,
+    when: ({ case: one }, { what, left, right }) =>
+      uses(one, /X-Seen [^;]*\$content_length/) &&
+      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      (what.endsWith('bytes_sent') ? Math.abs(Number(left) - Number(right)) < 10 : left.replace(/\d+/g, '') === right.replace(/\d+/g, '')),
+    what: /: header x-seen$|\$bytes_sent$/,
   },
   {
     name: 'a body that a script makes longer than it was announced',
@@ -153,7 +163,7 @@ export const beside: readonly Rule[] = [
     why: 'nginx takes the bytes of the next request off a length in which they were not, where it drops the body between them',
     axes: http1,
     when: ({ case: one }, { left, right }) =>
-      one.client.pipelined === true && anyRequest(one, ({ body }) => body !== undefined) && Number(right) < Number(left),
+      one.client.pipelined === true && anyRequest(one, ({ body }) => body !== undefined) && (Number(right) < Number(left) || badBody(one)),
     what: /\$request_length$/,
   },
   {

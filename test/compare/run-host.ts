@@ -1,4 +1,4 @@
-/** Digits of the numbers in names: Huffman's code has five bits for each, so that all names of a case are equally long over HTTP/2 and 3. */
+/** Digits of the numbers in names. Huffman's code has five bits for each: all names of a case are equally long over HTTP/2 and 3. */
 const DIGITS = '012aceiost';
 
 /** The names that {@link runHost} makes, as a part of an expression. */
