@@ -40,6 +40,7 @@ t.test('heads, bodies and statuses', async (t) => {
     conf: conf(
       origin.port,
       `location / { proxy_pass http://u; proxy_set_header X-Real-IP $remote_addr; proxy_set_header Connection upgrade; proxy_set_header X-None ""; }
+       location /shown { proxy_pass http://u; proxy_pass_header Server; proxy_pass_header Date; }
        location /host { proxy_pass http://u/mapped?x; proxy_set_header Host given.example; proxy_method PURGE; }`,
     ),
   });
@@ -54,6 +55,9 @@ t.test('heads, bodies and statuses', async (t) => {
   t.match(mapped.text, /:method=PURGE\n:scheme=http\n:path=\/mapped\?x\/more\n:authority=given\.example/);
   t.equal((await httpGet(s, '/none')).status, 204);
   t.match((await httpGet(s, '/moved')).header('location'), /\/there$/);
+  const shown = await httpGet(s, '/shown');
+  t.match(shown.header('server'), /^(sluice|nginx)/, 'who answers says so where the backend does not');
+  t.match(shown.header('date'), /GMT$/);
   t.equal(origin.connections.length, 1, 'one connection serves them all');
 });
 

@@ -35,8 +35,9 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     module: 'proxy',
     settings: completeSettings(settings),
     kinds: new HeaderKinds(HIDDEN, settings.hideHeaders, settings.passHeaders),
-    passServer: isPassed('server', settings),
-    passDate: isPassed('date', settings),
+    // nginx sends its own to clients where a response of HTTP/2 has none.
+    passServer: !overHttp2 && isPassed('server', settings),
+    passDate: !overHttp2 && isPassed('date', settings),
     rewriter: makeRewriter(settings, pass),
     changeBuffering: true,
     passInterim: true,
