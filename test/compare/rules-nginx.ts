@@ -71,6 +71,13 @@ export const beside: readonly Rule[] = [
     what: /: header x-seen$|\$bytes_sent$/,
   },
   {
+    name: 'post_action after a script that answers twice',
+    why: 'nginx gives up a request whose script fails after its response, and does nothing behind it',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /main\.twice/) && uses(one, /post_action/),
+    what: /^log |^requests? |^error log$|^lines of/,
+  },
+  {
     name: 'a body that a script makes longer than it was announced',
     told: '**A response that becomes longer than its `Content-Length`**',
     axes: nginx,
