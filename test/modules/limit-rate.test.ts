@@ -5,7 +5,7 @@ import { configMessage } from '../support/config-message.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { headers } from '../support/http3-frames.js';
 import { APPLICATION, frame, QuicClient } from '../support/quic-client.js';
-import { httpGet, RawClient, requestText } from '../support/raw-client.js';
+import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
 
@@ -116,6 +116,8 @@ t.test('what is passed on as it comes has no rate', async (t) => {
   t.equal((await httpGet(s, '/?rate=fast')).text, 'body');
   await s.logged('invalid size "fast"');
   t.notMatch(s.log(), /invalid size "none"/, 'nobody looks at it');
+  t.equal((await http(s, requestText('HEAD', '/at-once?rate=head', { Connection: 'close' }))).status, 200);
+  t.ok(await s.logged('invalid size "head"'), 'a head alone leaves as any other');
 });
 
 t.test('a rate is looked at where a body is empty, and over HTTP/3 where there can be none', async (t) => {

@@ -16,7 +16,7 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   const { r } = u;
   const { cache } = u.conf;
   const { status } = u.head;
-  if (!u.buffering && !u.upgrade && !r.headerOnly && status !== 204 && status !== 304) {
+  if (!u.buffering && !u.upgrade && !r.headerOnly && r.methodBit !== METHOD.HEAD && status !== 204 && status !== 304) {
     // What is passed on as it comes has no rate; a head alone is sent as any other.
     r.limitRate = 0;
     r.limitRateSet = true;
