@@ -1,3 +1,5 @@
+// Long, since it is one table of all differences between two runs of the same server that are meant.
+
 import { RESUMED } from './backend.js';
 import { isStream } from './case.js';
 import {
