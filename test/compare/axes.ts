@@ -62,6 +62,8 @@ const readToTheEnd = (one: Case): boolean =>
 const FRAMING =
   /: version$|: header (connection|keep-alive|transfer-encoding|upgrade)$|\$(server_protocol|http[23]|scheme|request_length|bytes_sent|body_bytes_sent|pipe|sent_http_connection|sent_http_transfer_encoding|upstream_bytes_sent|connection_requests)$|^end$|: trailers$|: complete$/;
 
+const COOKIE = 'cookie: ';
+
 /** What a request is without what HTTP/2 and HTTP/3 write otherwise. */
 const inAnyVersion = (text: string, what: string): string => {
   const same = text
@@ -74,7 +76,9 @@ const inAnyVersion = (text: string, what: string): string => {
   }
   const [head = '', body = ''] = same.split(/\r?\n\r?\n/, 2);
   const lines = head.split(/\r?\n/).map((line) => line.replace(/^[^:= ]+:/, (name) => name.toLowerCase()));
-  return `${lines
+  // HTTP/2 makes one line of several cookies.
+  const cookies = lines.filter((line) => line.startsWith(COOKIE)).map((line) => line.slice(COOKIE.length));
+  return `${[...lines.filter((line) => !line.startsWith(COOKIE)), `${COOKIE}${cookies.join('; ')}`]
     .filter((line) => !/^HTTP_TRANSFER_ENCODING=/.test(line))
     .sort()
     .join('\n')}\n\n${body}`;

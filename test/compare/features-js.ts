@@ -65,7 +65,7 @@ function upper(r, data, flags) {
   r.sendBuffer(data.replace(/t/g, 'T'), flags);
 }
 function doubled(r, data, flags) {
-  r.sendBuffer(data.replace(/[\\s\\S]/g, '$&$&'), flags);
+  r.sendBuffer(data.replace(/t/g, 'tt'), flags);
 }
 function value(r) {
   return 'value of ' + r.uri;

@@ -375,6 +375,12 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
   },
   {
+    name: 'what a session received whose backend refuses',
+    why: 'counted is what was there of the client when the backend refused, which nobody gets',
+    when: ({ left, right }) => [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
+    what: /^session \d+: bytes_received$/,
+  },
+  {
     name: 'a page that includes itself again and again',
     why: 'so many requests are not over when the client gives up, whoever makes them',
     when: ({ case: one, left, right }) => uses(one, /ssi on/) && askedInAll(left, right) > 1000,

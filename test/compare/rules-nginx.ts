@@ -45,14 +45,6 @@ export const beside: readonly Rule[] = [
     what: /^session \d+: (upstream_)?bytes_|^response \d+: body$|to the backend$/,
   },
   {
-    name: 'what a session received whose backend refuses',
-    why: 'nginx reads from the client while it connects, unless it is refused at once, and counts what nobody gets',
-    axes: http1,
-    when: ({ left, right }, { left: ours, right: theirs }) =>
-      (ours === '0' || theirs === '0') && [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
-    what: /^session \d+: bytes_received$/,
-  },
-  {
     name: 'early data while a backend is awaited',
     told: 'nginx does not read from a client while a backend is awaited',
     axes: ['nginx-early'],
