@@ -57,6 +57,8 @@ export interface Sql extends ZoneScope {
   now(work: () => void): boolean;
   /** Makes sure that what is read next is the file that the others have. It is done once a second by itself. */
   look(): void;
+  /** Does so, and tries to share a file again that could not be used. False while this process still counts for itself. */
+  regain(): boolean;
   /** Reads without a lock. undefined when the zone cannot be read now. */
   read<T>(work: () => T): T | undefined;
 }

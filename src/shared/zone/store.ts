@@ -67,6 +67,10 @@ class ZoneSql implements Sql {
     this.file.lookNow();
   }
 
+  regain(): boolean {
+    return this.file.regain();
+  }
+
   read<T>(work: () => T): T | undefined {
     this.file.lookBeforeRead();
     for (let tries = 0; tries < 2; tries++) {

@@ -164,6 +164,19 @@ export class ZoneFile {
     }
   }
 
+  /**
+   * Looks at once, and tries a file before its time that could not be used. False while the process counts for itself although the zone is
+   * to be shared.
+   */
+  regain(): boolean {
+    if (this.#base === undefined) {
+      return true;
+    }
+    this.#nextLook = 0;
+    this.lookNow();
+    return !this.isolated;
+  }
+
   /** Looks at once, unless the process is within a transaction. */
   lookNow(): void {
     if (this.#db.inTransaction) {

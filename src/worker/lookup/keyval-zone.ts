@@ -5,7 +5,7 @@ import { ALERT, ERROR } from '../../shared/log/level.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../shared/time/end-of-tick.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { Sql, ZoneJob, ZoneKind, ZoneStats } from '../../shared/zone/kind.js';
-import { nowPatiently } from '../../shared/zone/patience.js';
+import { nowInNewest, nowPatiently } from '../../shared/zone/patience.js';
 import type { Outbox } from '../fleet/outbox.js';
 import type { ReplicaChange, ReplicaValue, ReplicaZone } from '../fleet/replica-zone.js';
 import { readKeyvalFile, writeKeyvalFile } from './keyval-file.js';
@@ -162,12 +162,12 @@ export class KeyvalZone implements ZoneJob, TickTask, ReplicaZone {
    */
   change<T>(work: (changes: KeyvalChanges) => T): T | undefined {
     let outcome: { readonly value: T } | undefined;
-    this.#sql.look();
-    const done = this.#transact(() => {
+    const change = (): void => {
       this.#table.begin();
       outcome = { value: work(this.#table) };
       this.#table.end();
-    });
+    };
+    const done = nowInNewest(this.#sql, change, TRIES);
     this.#fresh = false;
     if (!done) {
       return undefined;

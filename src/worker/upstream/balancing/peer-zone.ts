@@ -126,7 +126,7 @@ export class SharedPeers implements TransactionHooks {
   #places: (Peer | undefined)[] = [];
   #keys = '';
   #loaded = false;
-  /** The zone's tables as this worker has found its members in them. */
+  /** The `epoch` of the tables in which this worker last looked for the members. */
   #epoch = -1;
   /** Which change of the members this worker knows. */
   #members = 0;
@@ -230,7 +230,7 @@ export class SharedPeers implements TransactionHooks {
     const found = statements.membersVersion.get(name) ?? 0;
     const members = Number.isSafeInteger(found) && found < Number.MAX_SAFE_INTEGER ? found : 0;
     const { epoch } = this.#zone.sql;
-    // In another file the same number may stand for another change: two workers may have made one each when the one before came to harm.
+    // In another file the same number may stand for another change: two workers may have made one each after the last file was left.
     const isOther = epoch !== this.#epoch && members > 0;
     this.#epoch = epoch;
     if (members > this.#members || (members === this.#members && isOther)) {

@@ -1,5 +1,5 @@
 import type { ZoneJob } from '../../../shared/zone/kind.js';
-import { changeNow, nowPatiently } from '../../../shared/zone/patience.js';
+import { nowInNewest } from '../../../shared/zone/patience.js';
 import { enter, leave } from '../../task/at-work.js';
 import type { ClientTask } from '../../task/client-task.js';
 import type { Attempt } from './attempt.js';
@@ -36,8 +36,7 @@ export class SharedBalancer implements Balancer {
 
   /** Brings this worker's view of the peers up to date, unless the zone stays busy. */
   refresh(): void {
-    this.zone.sql.look();
-    nowPatiently(this.zone.sql, () => this.shared.load(), REFRESH_TRIES);
+    nowInNewest(this.zone.sql, () => this.shared.load(), REFRESH_TRIES);
   }
 
   /** Changes the peers for all workers at once. False: the zone stayed busy, and nothing was done. */
@@ -46,7 +45,7 @@ export class SharedBalancer implements Balancer {
       this.shared.load();
       change();
     };
-    return changeNow(this.zone.sql, work);
+    return nowInNewest(this.zone.sql, work);
   }
 
   /** Changes the peers for all workers. `change` may run again after a rollback. */
@@ -67,7 +66,7 @@ export class SharedBalancer implements Balancer {
         then();
       }
     };
-    return changeNow(this.zone.sql, work);
+    return nowInNewest(this.zone.sql, work);
   }
 
   /**

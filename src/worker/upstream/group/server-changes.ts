@@ -1,5 +1,5 @@
 import type { PreparedStatement, Sql, ZoneKind, ZoneRef } from '../../../shared/zone/kind.js';
-import { changeNow } from '../../../shared/zone/patience.js';
+import { nowInNewest } from '../../../shared/zone/patience.js';
 import { noteKey, OUTBOX_DDL, Outbox } from '../../fleet/outbox.js';
 import type { SealedZone } from '../../fleet/settings.js';
 
@@ -47,7 +47,7 @@ export class ServerChanges {
         this.#put.run(key, text);
       }
     };
-    return changeNow(this.sql, work);
+    return nowInNewest(this.sql, work);
   }
 }
 
