@@ -161,7 +161,7 @@ async function answered(
   }
 }
 
-/** Sends the first bytes of a request, leaves, once the server has seen them if by a reset, and waits until it is done with it. */
+/** Sends the first bytes of a request, leaves, and waits until the server is done with it. A reset waits until the server has the bytes. */
 async function left(
   client: QuicClient,
   id: number,

@@ -36,6 +36,8 @@ export const uses = (one: Case, text: RegExp): boolean => textsOf(one).some((par
 export const leaves = (one: Case): boolean =>
   one.client.leave !== undefined || one.client.cancel !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');
 export const http2Backend = (one: Case): boolean => uses(one, /grpc_pass|proxy_http_version 2;/);
+/** Whether a request has a body whose length is not announced. */
+export const hasChunks = (one: Case): boolean => anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length');
 export const badBody = (one: Case): boolean => anyRequest(one, ({ body }) => body?.framing.startsWith('bad') === true);
 
 /** What a backend says is no head of HTTP/1. */

@@ -8,6 +8,7 @@ import {
   askedInAll,
   badBody,
   comesInPieces,
+  hasChunks,
   headless,
   http2Backend,
   isOfLeaving,
@@ -137,17 +138,14 @@ export const between: readonly Rule[] = [
   {
     name: 'the end of a body in chunks that nobody reads',
     why: '$content_length is 0 once the end of the body has come, and nothing before',
-    when: ({ case: one, left, right }) =>
-      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some([...left, ...right], /\$content_length$/, '-'),
+    when: ({ case: one, left, right }) => hasChunks(one) && some([...left, ...right], /\$content_length$/, '-'),
     what: /\$content_length$/,
   },
   {
     name: 'a header that says how long a body in chunks is',
     why: '$content_length is 0 once the end of the body has come, and nothing before',
     when: ({ case: one }, { left, right }) =>
-      uses(one, /X-Seen [^;]*\$content_length/) &&
-      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
-      withoutZeros(left) === withoutZeros(right),
+      uses(one, /X-Seen [^;]*\$content_length/) && hasChunks(one) && withoutZeros(left) === withoutZeros(right),
     what: /: header x-seen$/,
   },
   {
@@ -350,7 +348,7 @@ export const between: readonly Rule[] = [
     why: 'a body without a length that came as a whole is passed on with its length, though request buffering is off',
     when: ({ case: one }, { what, left, right }) =>
       uses(one, /request_buffering off|grpc_pass/) &&
-      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      hasChunks(one) &&
       (!what.startsWith('request ') || unframed(left) === unframed(right)),
     what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
   },

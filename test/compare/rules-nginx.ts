@@ -7,6 +7,7 @@ import {
   askedFor,
   askedInAll,
   badBody,
+  hasChunks,
   headless,
   http2Backend,
   linesOf,
@@ -58,7 +59,7 @@ export const beside: readonly Rule[] = [
     axes: http1,
     when: ({ case: one }, { what, left, right }) =>
       uses(one, /X-Seen [^;]*\$content_length/) &&
-      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') &&
+      hasChunks(one) &&
       (what.endsWith('bytes_sent') ? Math.abs(Number(left) - Number(right)) < 10 : left.replace(/\d+/g, '') === right.replace(/\d+/g, '')),
     what: /: header x-seen$|\$bytes_sent$/,
   },
@@ -322,8 +323,7 @@ export const beside: readonly Rule[] = [
     name: 'a body in chunks that nobody reads',
     told: '**`$content_length`** of a body in chunks',
     axes: http1,
-    when: ({ case: one, left }) =>
-      anyRequest(one, ({ body }) => body !== undefined && body.framing !== 'length') && some(left, /\$content_length$/, '-'),
+    when: ({ case: one, left }) => hasChunks(one) && some(left, /\$content_length$/, '-'),
     what: /\$content_length$/,
   },
   {

@@ -4,6 +4,7 @@ import { Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { exchange, http, httpGet, RawClient, requestText } from '../support/raw-client.js';
 import { serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('a large first piece goes to the client and not to a temporary file', async (t) => {
   const body = 'x'.repeat(60_000);
@@ -102,7 +103,7 @@ t.test('a backend without a status line is logged unless a cache was asked', asy
   const s = await startServer(t, {
     conf: serverConf(
       `location / { proxy_cache $arg_zone; proxy_cache_valid any 1h; proxy_pass http://127.0.0.1:${origin.port}; }`,
-      'proxy_cache_path %%DIR%%/cache keys_zone=c:1m;',
+      "proxy_cache_path %%DIR%%/cache keys_zone=c:1m; log_format m '$uri $upstream_status'; access_log %%DIR%%/status.log m;",
     ),
   });
   await exchange(s, requestText('GET', '/asked?zone=c', CLOSE));
@@ -113,6 +114,9 @@ t.test('a backend without a status line is logged unless a cache was asked', asy
     await exchange(s, requestText(method, target, CLOSE));
     t.ok(await s.logged(new RegExp(`upstream sent no valid HTTP/1.0 header .*"${method} /`)), target);
   }
+  const statuses = (): string => s.read('status.log');
+  await waitFor(() => statuses().includes('/none'), { what: statuses });
+  t.equal(statuses(), '/asked -\n/post 200\n/none 200\n');
   t.notMatch(readFileSync(`${s.dir}/error.log`, 'utf8'), /no valid HTTP\/1.0 header .*\/asked/);
 });
 

@@ -28,8 +28,8 @@ export function bufferOf(value: unknown): Buffer {
 }
 
 /**
- * Node keeps short Buffers in memory that the whole process shares. A script that gives all of it meant one Buffer.
- * Node marks that memory, as it marks what native packages have made: their memory is told by its size.
+ * Node keeps short Buffers in memory that the whole process shares. A script that gives all of it meant one Buffer. Node marks this memory
+ * and what native packages have made alike; its own has one size.
  */
 function refusePool(memory: ArrayBufferLike): void {
   if (memory.byteLength === Buffer.poolSize && isMarkedAsUntransferable(memory)) {

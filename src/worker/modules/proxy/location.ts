@@ -35,7 +35,7 @@ export function compileLocation(settings: Readonly<ProxySettings>, pass: ProxyPa
     module: 'proxy',
     settings: completeSettings(settings),
     kinds: new HeaderKinds(HIDDEN, settings.hideHeaders, settings.passHeaders),
-    // nginx sends its own to clients where a response of HTTP/2 has none.
+    // Where a response over HTTP/2 has no Server or Date, nginx sends its own to the client.
     passServer: !overHttp2 && isPassed('server', settings),
     passDate: !overHttp2 && isPassed('date', settings),
     rewriter: makeRewriter(settings, pass),

@@ -138,7 +138,7 @@ export class ResponseHeadReader implements ChannelOwner {
       return false;
     }
     if (code === HEAD_NONE) {
-      // As in nginx, a response that a cache might keep is not told of, and has no status.
+      // nginx logs neither an error nor a status of a response that a cache might keep.
       if (!u.conf.cache?.asked(u)) {
         u.log(ERROR, 'upstream sent no valid HTTP/1.0 header');
         attempt.status = 200;
