@@ -135,6 +135,8 @@ export class MemoryStream implements QuicStream {
     this.#unread = 0;
     this.handler.drained();
     this.#connection.handler.flush();
+    // What had been written to its end before was not read then.
+    this.#connection.later(() => this.#settle());
   }
 
   #settle(): void {

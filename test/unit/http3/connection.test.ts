@@ -371,6 +371,7 @@ t.test('the end of a connection', async (t) => {
       await until(() => stream.ended || stream.room <= 0);
     }
     t.equal(client.end, undefined, 'an answer is on its way');
+    await new Promise((resolve) => setImmediate(resolve));
     stream.read();
     t.equal(responseOf(stream).body.length, 300_000);
     await farewell(t, client);
