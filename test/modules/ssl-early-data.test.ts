@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { whyNoEarlyData } from '../../src/worker/net/openssl/early-data.js';
@@ -137,6 +137,27 @@ async function dripping(t: Test, to: number): Promise<number> {
   });
   return (server.address() as { port: number }).port;
 }
+
+t.test('a ticket whose key is not that of new tickets any more', { skip: why || !onRing || false }, async (t) => {
+  const { dir } = await makePrefix(t, {});
+  const keys = (...names: string[]): string => conf(1, names.map((name) => `ssl_session_ticket_key %%DIR%%/${name}.key;`).join(' '));
+  const s = await startServer(t, { conf: keys('one'), files: { 'one.key': 'a'.repeat(48), 'two.key': 'b'.repeat(48) } });
+  const port = s.port(0);
+  const session = `${dir}/session`;
+  await ticket(port, session);
+  await s.reload(keys('two', 'one'));
+  // A client with the newest key before and behind it.
+  await ticket(port, `${dir}/other`);
+  const renewed = await early(port, dir, request('/a', '\r\n'), request('/behind'), '-sess_out', `${dir}/next`);
+  t.match(renewed, /path=\/a early=<1> reused=r[\s\S]*path=\/behind early=<>/);
+  t.match(await early(port, dir, request('/b')), 'path=/b early=<1> reused=r', 'as often as there are clients');
+  await s.reload(keys('two'));
+  t.match(await early(port, dir, request('/c'), request('/d')), 'path=/d early=<> reused=.');
+  renameSync(`${dir}/next`, session);
+  t.match(await early(port, dir, request('/e')), 'path=/e early=<1> reused=r', 'what it got is a ticket with the newest key');
+  renameSync(`${dir}/other`, session);
+  t.match(await early(port, dir, request('/f')), 'path=/f early=<1> reused=r');
+});
 
 t.test('early data of strangers', { skip: why || !onRing || false }, async (t) => {
   const { dir } = await makePrefix(t, {});

@@ -131,7 +131,7 @@ export const differenceTables: readonly DifferenceTable[] = [
       },
       {
         directives: ['ssl_early_data'],
-        note: 'in force for connections on io_uring, tickets with the newest key, and servers that ask for no certificates of clients and name their own without variables; otherwise the handshake refuses early data, and clients send it again. Without the optional package koffi there is a warning. `$ssl_early_data` is empty once the handshake is over; nginx does not read from a client while a backend is awaited, and has `1` then, in its logs, too',
+        note: 'in force for connections on io_uring, session tickets, and servers that ask for no certificates of clients and name their own without variables; otherwise the handshake refuses early data, and clients send it again. Without the optional package koffi there is a warning. `$ssl_early_data` is empty once the handshake is over; nginx does not read from a client while a backend is awaited, and has `1` then, in its logs, too',
         when: (args) => args[0]?.toLowerCase() !== 'off',
       },
       {

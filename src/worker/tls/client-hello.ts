@@ -11,6 +11,8 @@ const MAX_HELLO = 64 * 1024;
 const TLS_1_3 = 0x0304;
 /** OpenSSL's SSL_MAX_SSL_SESSION_ID_LENGTH. */
 const MAX_SESSION_ID = 32;
+/** The name of its key begins each ticket. */
+const KEY_NAME = 16;
 const OCSP = 1;
 
 const EXT = {
@@ -38,6 +40,8 @@ export class ClientHello {
   readonly wantsStatus: boolean;
   /** Early data follows. */
   readonly earlyData: boolean;
+  /** The name of the key of the first ticket of TLS 1.3, a character for a byte; empty when there is none. */
+  readonly ticketKey: string;
   // Lists of the message, a character for a byte. The message itself, of which keys and tickets are most, is not kept.
   readonly #session: string;
   readonly #ciphers: string;
@@ -112,7 +116,9 @@ export class ClientHello {
     this.#groups = vector(message, groupsAt, 2);
     this.#signatures = vector(message, signaturesAt, 2);
     this.#shares = sharedGroups(vector(message, sharesAt, 2));
-    this.#identities = identitiesAt === 0 ? NONE : sessionIds(vector(message, identitiesAt, 2));
+    const identities = vector(message, identitiesAt, 2);
+    this.#identities = identities === '' ? NONE : sessionIds(identities);
+    this.ticketKey = identities === '' ? '' : keyName(identities);
     this.#protocols = vector(message, protocolsAt, 2);
   }
 
@@ -188,6 +194,12 @@ function sessionIds(list: string): readonly string[] {
     at += 2 + size + 4;
   }
   return all;
+}
+
+/** The name of the key of the first identity, where that is a ticket. */
+function keyName(list: string): string {
+  const ticket = list.length > 2 && pair(list, 0) > MAX_SESSION_ID && list.length >= 2 + KEY_NAME;
+  return ticket ? Buffer.from(list.slice(2, 2 + KEY_NAME), 'latin1').toString('latin1') : '';
 }
 
 /** The bytes end before the message does. */

@@ -118,7 +118,7 @@ export class ServerTls {
    */
   earlyContext(usual: SecureContext, hello: ClientHello): SecureContext | undefined {
     const taken = usual === this.#fixed && this.settings.verify === 'off' && this.agreesOn13(hello);
-    return taken ? this.#early?.current() : undefined;
+    return taken ? this.#early?.for(hello) : undefined;
   }
 
   /** Whom clients are checked against. */

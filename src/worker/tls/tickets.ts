@@ -10,19 +10,22 @@ const PART = 16;
 
 /** Keys that tickets are encrypted with, the first one for new tickets. */
 export interface TicketKeys {
-  /** All keys that open tickets; asked for each ticket. */
+  /** All keys that open tickets, at least one; asked for each ticket. */
   current(): readonly TicketKey[];
 }
 
 /** A key by its parts, 16 bytes each. */
 export class TicketKey {
   readonly name: Buffer;
+  /** The name, a character for a byte. */
+  readonly text: string;
   readonly aes: Buffer;
   readonly hmac: Buffer;
 
   /** `parts` are the three in 48 bytes. */
   constructor(parts: Buffer) {
     this.name = parts.subarray(0, PART);
+    this.text = this.name.toString('latin1');
     this.aes = parts.subarray(PART, 2 * PART);
     this.hmac = parts.subarray(2 * PART);
   }
@@ -137,9 +140,35 @@ export function useTicketKeys(context: SecureContext, keys: TicketKeys): void {
 }
 
 /**
- * Gives a context the key of new tickets for tickets of either kind. Node asks nobody for such a key, so that it can be needed where no
- * JavaScript may run; the names and the parts of keys are those of {@link useTicketKeys}.
+ * The key of a context in whose handshakes no JavaScript may run: one at a time opens tickets and makes them, for which Node asks nobody.
+ * The names and the parts of keys are those of {@link useTicketKeys}.
  */
-export function useCurrentKey(context: SecureContext, { name, hmac, aes }: TicketKey): void {
-  (context.context as NativeContext).setTicketKeys(Buffer.concat([name, hmac, aes]));
+export class OneTicketKey {
+  readonly #context: NativeContext;
+  readonly #keys: TicketKeys;
+  #key: TicketKey | undefined = undefined;
+
+  constructor({ context }: SecureContext, keys: TicketKeys) {
+    this.#context = context as NativeContext;
+    this.#keys = keys;
+  }
+
+  /** Sets the key for a hello that is taken now; tickets are made later, with the key of new ones. `name`: its ticket's key. */
+  prepareFor(name: string): void {
+    const all = this.#keys.current();
+    const newest = all[0]!;
+    const key = all.find(({ text }) => text === name) ?? newest;
+    this.#set(key);
+    if (key !== newest) {
+      queueMicrotask(() => this.#set(newest));
+    }
+  }
+
+  #set(key: TicketKey): void {
+    if (key !== this.#key) {
+      this.#key = key;
+      const { name, hmac, aes } = key;
+      this.#context.setTicketKeys(Buffer.concat([name, hmac, aes]));
+    }
+  }
 }

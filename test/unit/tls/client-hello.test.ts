@@ -29,6 +29,7 @@ t.test('a hello tells name, ciphers and groups', async (t) => {
   t.strictSame(read.groups, [23, 29]);
   t.strictSame(read.keyShares, [23]);
   t.strictSame(read.identities, []);
+  t.equal(read.ticketKey, '');
   t.ok(read.signatureAlgorithms.includes(0x0804));
 });
 

@@ -73,7 +73,7 @@ export class QuicOpening implements QuicClient, HeldConnection, LogSubject {
     const { server, serverName, tls, verify } = choice;
     return {
       settings: {
-        context: choice.context.current(),
+        context: choice.context.for(hello),
         protocol: protocolOf(server, hello.protocols),
         verify,
         verifyDepth: tls.settings.verifyDepth,

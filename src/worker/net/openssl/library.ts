@@ -65,6 +65,8 @@ export interface OpenSsl {
   peerSignature(ssl: number): string;
   /** Whether a later connection can go on with the session that a connection has now. */
   resumable(ssl: number): boolean;
+  /** Has another ticket leave where the client has come with one. Nothing is done while the handshake lasts. */
+  renewTicket(ssl: number): void;
   /** Lets nobody begin another handshake on a connection. */
   forbidRenegotiation(ssl: number): void;
   /** BIO_write and BIO_read. */
@@ -142,6 +144,9 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
   });
   const sessionOf = find('intptr_t SSL_get_session(intptr_t)');
   const isResumable = find('int SSL_SESSION_is_resumable(intptr_t)');
+  const isReused = find('int SSL_session_reused(intptr_t)');
+  const newTicket = find('int SSL_new_session_ticket(intptr_t)');
+  const handshake = find('int SSL_do_handshake(intptr_t)');
   const setInfoCallback = find('void SSL_set_info_callback(intptr_t, intptr_t)');
   const clear = find('int SSL_clear(intptr_t)');
   const isFinished = find('int SSL_is_init_finished(intptr_t)');
@@ -195,6 +200,11 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     resumable(ssl) {
       const session = sessionOf(ssl);
       return session !== 0 && isResumable(session) === 1;
+    },
+    renewTicket(ssl) {
+      if (isReused(ssl) === 1 && newTicket(ssl) === 1) {
+        handshake(ssl);
+      }
     },
     forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
     put: find('int BIO_write(intptr_t, void *, int)'),

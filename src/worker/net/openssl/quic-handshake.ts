@@ -317,6 +317,10 @@ export class QuicHandshake implements CipherState {
         throw this.thrown;
       }
       this.done = result === 1 && ssl.isFinished(this.#ssl) === 1;
+      if (this.done && this.settings.sessions === undefined && this.isSessionReused() && ssl.newTicket(this.#ssl) === 1) {
+        // OpenSSL gives a client whose ticket it has opened by itself no other one.
+        ssl.handshake(this.#ssl);
+      }
       return (result === 1 || ssl.error(this.#ssl, result) === WANT_READ) && this.offered === 0;
     } finally {
       current = before;

@@ -32,6 +32,7 @@ export interface SslCalls {
   handshake: Call;
   error: Call;
   isFinished: Call;
+  newTicket: Call;
   sessionReused: Call;
   currentCipher: Call;
   pendingCipher: Call;
@@ -143,6 +144,7 @@ function bindSsl({ find }: Library): SslCalls {
     handshake: find('int SSL_do_handshake(intptr_t)'),
     error: find('int SSL_get_error(intptr_t, int)'),
     isFinished: find('int SSL_is_init_finished(intptr_t)'),
+    newTicket: find('int SSL_new_session_ticket(intptr_t)'),
     sessionReused: find('int SSL_session_reused(intptr_t)'),
     currentCipher: find('intptr_t SSL_get_current_cipher(intptr_t)'),
     pendingCipher: find('intptr_t SSL_get_pending_cipher(intptr_t)'),

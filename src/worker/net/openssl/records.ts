@@ -175,10 +175,20 @@ export class Records {
 
   /** The client may be somebody who sends again what another one has sent: its handshake is not over. nginx: ngx_ssl_get_early_data. */
   get early(): boolean {
-    if (this.#unfinished && (this.#ssl === 0 || ssl.finished(this.#ssl))) {
-      this.#unfinished = false;
+    if (this.#unfinished) {
+      this.#lookForEnd();
     }
     return this.#unfinished;
+  }
+
+  #lookForEnd(): void {
+    if (this.#ssl === 0) {
+      this.#unfinished = false;
+    } else if (ssl.finished(this.#ssl)) {
+      this.#unfinished = false;
+      // OpenSSL gives a client whose ticket it has opened by itself no other one.
+      ssl.renewTicket(this.#ssl);
+    }
   }
 
   /** This connection's hello has come, or leaves. */
@@ -237,10 +247,13 @@ export class Records {
     // What somebody else left there would be taken for this connection's.
     ssl.clearErrors();
     const length = this.#early ? this.#readEarly(into) : ssl.read(this.#ssl, into, into.length);
+    const error = length > 0 ? 0 : ssl.error(this.#ssl, length);
+    if (this.#unfinished && !this.#early) {
+      this.#lookForEnd();
+    }
     if (length > 0) {
       return length;
     }
-    const error = ssl.error(this.#ssl, length);
     if (error === WANT_READ) {
       return NOTHING_YET;
     }
