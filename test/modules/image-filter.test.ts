@@ -223,12 +223,17 @@ t.test(
       location / { }
       location /added/ { alias %%DIR%%/html/; image_filter size; add_before_body /text; add_after_body /text; addition_types *; }
       location /test/ { alias %%DIR%%/html/; image_filter test; add_before_body /text; addition_types *; }
-      location /slice { slice 50; proxy_pass http://127.0.0.1:%%PORT_0%%/a.png; proxy_set_header Range $slice_range; image_filter size; }`),
-      files: { 'html/a.png': png(40, 30), 'html/text': TEXT },
+      location /slice/ { slice 50; proxy_pass http://127.0.0.1:%%PORT_0%%/; proxy_set_header Range $slice_range; image_filter size; }
+      location /tested/ { slice 50; proxy_pass http://127.0.0.1:%%PORT_0%%/; proxy_set_header Range $slice_range; image_filter test; }`),
+      files: { 'html/a.png': png(40, 30), 'html/text': TEXT, 'html/long': TEXT.repeat(100) },
     });
     t.equal((await httpGet(s, '/added/a.png')).text, '{ "img" : { "width": 40, "height": 30, "type": "png" } }\r\n');
     t.ok((await httpGet(s, '/test/a.png')).body.equals(png(40, 30)));
-    t.equal(await (await RawClient.connect(s)).send(requestText('GET', '/slice')).rest(), '');
+    t.equal((await httpGet(s, '/slice/long')).text, '{}\r\n');
+    t.equal((await httpGet(s, '/tested/long')).status, 415);
+    t.notMatch(s.log(), /a response in slices/);
+    t.equal((await httpGet(s, '/tested/a.png')).status, 415);
+    t.equal((await httpGet(s, '/slice/a.png')).status, 415);
     t.match(s.log(), /image filter: a response in slices/);
   },
 );

@@ -27,10 +27,6 @@ function headerFilter(r: Request, conf: Readonly<ImageSettings>): Result {
     r.log(ERROR, 'image filter: multipart/x-mixed-replace response');
     return FAILED;
   }
-  if (r.subrequestRanges) {
-    r.log(ERROR, 'image filter: a response in slices');
-    return FAILED;
-  }
   const length = out.contentLength;
   seen.set(r, length === -1 ? conf.buffer : length);
   if (length > conf.buffer) {

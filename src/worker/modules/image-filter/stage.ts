@@ -35,7 +35,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
   #type: ImageType = 'jpeg';
   #treatment: Treatment | null = null;
   #begun = false;
-  #tooLong = false;
+  #untaken = false;
   pixels = 0;
 
   /** `most`: how many bytes the body may have. */
@@ -59,6 +59,8 @@ export class ImageStage implements BodyStage, Source, ImageJob {
       const type = imageType(this.#bytes.all);
       if (type === undefined) {
         this.#state = DROP;
+      } else if (r.subrequestRanges) {
+        this.#drop(r, 'a response in slices');
       } else if (this.#conf.filter.mode === 'test') {
         this.#pass(r, type, last);
         return;
@@ -68,9 +70,7 @@ export class ImageStage implements BodyStage, Source, ImageJob {
       }
     }
     if (this.#state === READ && this.#bytes.length > this.#most) {
-      r.log(ERROR, 'image filter: too big response');
-      this.#state = DROP;
-      this.#tooLong = true;
+      this.#drop(r, 'too big response');
     }
     if (!last) {
       if (this.#state !== DROP || !this.#endsHere(r)) {
@@ -86,6 +86,13 @@ export class ImageStage implements BodyStage, Source, ImageJob {
     } else {
       this.#process(r);
     }
+  }
+
+  /** What may be an image cannot be taken. */
+  #drop(r: Request, why: string): void {
+    r.log(ERROR, `image filter: ${why}`);
+    this.#state = DROP;
+    this.#untaken = true;
   }
 
   #pass(r: Request, type: ImageType, last: boolean): void {
@@ -126,9 +133,9 @@ export class ImageStage implements BodyStage, Source, ImageJob {
     return true;
   }
 
-  /** The body is no image, or too long. */
+  /** The body is no image, or one that cannot be taken. */
   #answerNone(r: Request): void {
-    if (this.#conf.filter.mode === 'size' && !this.#tooLong) {
+    if (this.#conf.filter.mode === 'size' && !this.#untaken) {
       this.#sendSize(r, undefined);
     } else {
       this.#refuse(r);
