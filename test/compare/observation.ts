@@ -9,12 +9,17 @@ import type { ErrorLine, LogLine } from './site.js';
 /** What one run of a case showed, as texts that can be compared: by the name of what was looked at. */
 export type Observation = ReadonlyMap<string, string>;
 
+/** Stands in an observation of a run during which a worker of the server crashed. */
+export const CRASH = 'a worker crashed';
+
 /** What a run brought to light, before it is made comparable. */
 export interface Evidence {
   readonly conversation: Conversation;
   readonly asked: readonly BackendRequest[];
   readonly log: readonly LogLine[];
   readonly errors: readonly ErrorLine[];
+  /** A worker of the server crashed meanwhile. */
+  readonly crashed: boolean;
 }
 
 /** What in the texts belongs to a run and not to a case. */
@@ -31,10 +36,13 @@ export interface Surroundings {
 }
 
 /** Makes texts of what a run brought to light. */
-export function observe({ conversation, asked, log, errors }: Evidence, around: Surroundings): Observation {
+export function observe({ conversation, asked, log, errors, crashed }: Evidence, around: Surroundings): Observation {
   const seen = new Map<string, string>();
   const clean = cleaner(around);
   seen.set('end', conversation.broken === undefined ? conversation.end : `unreadable: ${clean(conversation.broken)}`);
+  if (crashed) {
+    seen.set(CRASH, 'yes');
+  }
   if (conversation.early !== undefined) {
     seen.set('early data', conversation.early ? 'taken' : 'refused');
   }

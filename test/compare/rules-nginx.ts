@@ -1,6 +1,7 @@
 // Long, since it is one table of all differences that are meant.
 
 import type { Case } from './case.js';
+import { CRASH } from './observation.js';
 import {
   answerLength,
   anyRequest,
@@ -38,6 +39,13 @@ const withoutRealpaths = (text: string): string =>
 
 /** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
+  {
+    name: 'a worker of nginx that crashes',
+    why: 'what it had under way ends then; `js_access` with subrequests in front of `image_filter` does that',
+    axes: nginx,
+    when: ({ left, right }) => right.has(CRASH) && !left.has(CRASH),
+    what: /./,
+  },
   {
     name: 'datagrams that nginx cuts',
     told: 'nginx cuts those that are longer than `proxy_buffer_size`',

@@ -257,6 +257,7 @@ class Player {
     patience: Patience,
   ): Promise<Observation> {
     this.#backend.begin(one.answer);
+    const { crashes } = site;
     const stream = isStream(one);
     const { through } = one.client;
     const http = proxied ? PROXIED : portOf(form, tls);
@@ -286,7 +287,7 @@ class Player {
     const errors = site.errorsOf(log);
     const { server, ports } = site;
     const around = { dir: server.dir, host, ports, from: String(conversation.from), backend: String(this.#port) };
-    return observe({ conversation, asked: this.#backend.requests, log, errors }, around);
+    return observe({ conversation, asked: this.#backend.requests, log, errors, crashed: site.crashes > crashes }, around);
   }
 }
 

@@ -76,7 +76,9 @@ interface Connection {
 
 /** What the configurations of cases lead to; nginx also has what njs and its library of TLS leave behind. */
 const ALERTS = /open socket #\d+ left|"alias" cannot be used/;
-const NGINX_ALERTS = new RegExp(`${ALERTS.source}|ignoring stale global SSL error|js unhandled rejection: InternalError: failed to send`);
+const NGINX_ALERTS = new RegExp(
+  `${ALERTS.source}|ignoring stale global SSL error|exited on signal (?:6|11)|js unhandled rejection: InternalError: failed to send`,
+);
 
 /** Milliseconds in which a server must have read all cases of a batch. */
 const LOADING = 300_000;
@@ -99,6 +101,7 @@ export class Site {
   readonly #errors: Tail;
   readonly #connections = new Map<string, Connection>();
   readonly #errorLines = new Map<string, ErrorLine[]>();
+  #crashes = 0;
   #looking: ReturnType<typeof setTimeout> | undefined;
 
   private constructor(name: string, server: Server, reloads: boolean) {
@@ -220,6 +223,12 @@ export class Site {
     return [...connections].flatMap((connection) => this.#errorLines.get(connection) ?? []);
   }
 
+  /** How many workers have crashed so far. */
+  get crashes(): number {
+    this.#errors.read();
+    return this.#crashes;
+  }
+
   /** Forgets what the logs said. */
   forget(): void {
     this.#access.read();
@@ -286,6 +295,8 @@ export class Site {
       const [, level, pid, connection, text] = found as unknown as [string, string, string, string, string];
       const key = `${pid}*${connection}`;
       this.#errorLines.set(key, [...(this.#errorLines.get(key) ?? []), { level, text }]);
+    } else if (/: worker process \d+ exited on signal (?:6|11)\b/.test(line)) {
+      this.#crashes++;
     }
   }
 

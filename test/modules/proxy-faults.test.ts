@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { exchange, http, httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -118,6 +119,26 @@ t.test('a backend without a status line is logged unless a cache was asked', asy
   await waitFor(() => statuses().includes('/none'), { what: statuses });
   t.equal(statuses(), '/asked -\n/post 200\n/none 200\n');
   t.notMatch(readFileSync(`${s.dir}/error.log`, 'utf8'), /no valid HTTP\/1.0 header .*\/asked/);
+});
+
+t.test('what is put in place of a response without a status line ends with its connection', async (t) => {
+  const origin = await startOrigin(t, (_request, reply) => reply.end('no head\r\n'));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location /test { image_filter test; proxy_pass http://127.0.0.1:${origin.port}; }
+      location /size { image_filter size; proxy_pass http://127.0.0.1:${origin.port}; }
+      location / { proxy_pass http://127.0.0.1:${origin.port}; }`),
+  });
+  const ask = async (method: string, target: string): Promise<string> => {
+    const client = await RawClient.connect(s);
+    return await client.send(requestText(method, target)).rest();
+  };
+  t.match(await ask('GET', '/test'), /^<html>[\s\S]*415 Unsupported Media Type[\s\S]*<\/html>\r\n$/);
+  if (!againstNginx) {
+    // nginx keeps these connections, and their clients wait.
+    t.equal(await ask('GET', '/size'), '{}\r\n');
+    t.equal(await ask('HEAD', '/'), '');
+  }
 });
 
 t.test('over HTTP/2 a backend without a status line, or with one below 100', async (t) => {

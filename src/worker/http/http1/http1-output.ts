@@ -84,7 +84,13 @@ export class Http1Output implements TickTask {
   sendHead(r: Request): void {
     this.#logFiles.flushErrors();
     this.#request = r;
-    this.#head = r.httpVersion < HTTP_10 ? '' : http1Head(r);
+    if (r.httpVersion < HTTP_10) {
+      // Nothing but the end of the connection tells a client where such a response ends.
+      r.keepalive = false;
+      this.#head = '';
+    } else {
+      this.#head = http1Head(r);
+    }
     if (r.debugging) {
       logResponseHead(r, this.#head);
     }
