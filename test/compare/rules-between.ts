@@ -69,6 +69,13 @@ export const between: readonly Rule[] = [
     what: /: header retry-after$/,
   },
   {
+    name: 'the connection after what is no image',
+    why: 'the rest of a response that breaks off is there already or not when its beginning is seen to be no image',
+    when: ({ case: one, left }) =>
+      uses(one, /image_filter /) && ['short', 'long', 'bad-chunk'].includes(one.answer.framing) && some(left, /\$status$/, '415'),
+    what: /^end$|: header connection$|\$bytes_sent$|\$sent_http_connection$|^error log$/,
+  },
+  {
     name: 'sizes of frames of HTTP/3',
     why: 'bytes are counted with the heads of frames, whose number depends on the pieces',
     axes: ['http3-engine', 'http3-early'],

@@ -284,9 +284,30 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'a response of nginx that never comes to its end',
-    why: 'nginx waits for ever where a subrequest meets grpc_pass and a body over HTTP/2',
+    why: 'nginx waits for ever where a subrequest meets grpc_pass, or one of a script, and a body over HTTP/2',
     axes: multiplexed,
-    when: ({ case: one, left, right }) => uses(one, /grpc_pass/) && right.get('end') === 'late' && left.get('end') === 'done',
+    when: ({ case: one, left, right }) => uses(one, /grpc_pass|js-asked/) && right.get('end') === 'late' && left.get('end') === 'done',
+    what: /./,
+  },
+  {
+    name: 'a connection of nginx that early data stops',
+    why: 'nginx does not go on where it discards a long body that began as early data, nor where a response breaks off behind early data',
+    axes: ['nginx-early'],
+    when: ({ left, right }) => right.get('end') === 'late' && left.get('end') !== 'late',
+    what: /./,
+  },
+  {
+    name: 'a client that waits for the end with its body in hand',
+    why: 'nginx ends its side only once it has waited for the body for five seconds',
+    axes: http1,
+    when: ({ case: one, left, right }) => one.client.waits === true && right.get('end') === 'late' && left.get('end') === 'closed',
+    what: /^end$/,
+  },
+  {
+    name: 'a flood of the own frames of nginx',
+    why: 'nginx takes what it sends itself for a flood, which pieces of one byte are from some 60 KB on',
+    axes: ['nginx-http2'],
+    when: ({ case: one, left, right }) => uses(one, /http2_chunk_size 1;/) && right.get('end') === 'closed' && left.get('end') === 'done',
     what: /./,
   },
   {
@@ -347,7 +368,7 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one, left }) =>
       uses(one, /image_filter /) &&
-      (some(left, /: status$/, '415') ||
+      (some(left, /[: $]status$/, '415') ||
         some(left, /^response \d+: body$/, '{}\r\n') ||
         some(left, /\$sent_http_content_type$/, 'application/json')),
     what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
