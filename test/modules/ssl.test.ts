@@ -1,5 +1,6 @@
 // Longer than most: the module has more directives than any other, and their tests share these clients and certificates.
 import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -224,6 +225,30 @@ t.test('certificates of clients', async (t) => {
       t.match(text, /^HTTP\/1\.1 400 |^refused: /, `${maxVersion} resumed at another server`);
     }
   }
+});
+
+t.test('certificates of clients that others have signed', async (t) => {
+  const verify = (name: string, more: string): string =>
+    `server { listen 127.0.0.1:%%PORT_0%% ssl; server_name ${name}; ${pair('rsa')} ${more} location / { return 200 "$ssl_client_verify"; } }`;
+  const server = await start(
+    t,
+    verify('list', `ssl_verify_client optional_no_ca; ssl_client_certificate ${c.other.cert}; ssl_crl ${c.crlWithClient};`) +
+      verify('forged', `ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};`),
+  );
+  const { cert, key } = client('client');
+  const der = new X509Certificate(cert).raw;
+  der[der.length - 1]! ^= 1;
+  const forged = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (let i = 0; i < 3; i++) {
+      // OpenSSL keeps what went wrong in the check, which is not to be taken for an end of the connection.
+      const found = await get(server, '/', { servername: 'list', cert, key, maxVersion });
+      t.equal(body(found), 'FAILED:unable to verify the first certificate', maxVersion);
+      const refused = await get(server, '/', { servername: 'forged', cert: forged, key, maxVersion });
+      t.match(refused.text, /400 Bad Request[\s\S]*The SSL certificate error/, maxVersion);
+    }
+  }
+  await server.logged('client SSL certificate verify error: (7:certificate signature failure)');
 });
 
 t.test('the name of a client whose session goes on', async (t) => {

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { NamedFiles } from '../../shared/config/named-files.js';
 import type { ZoneStore } from '../../shared/zone/store.js';
+import { clearAfterChecks } from '../net/openssl/certificate-check.js';
 import { compressCertificates } from '../net/openssl/certificate-compression.js';
 import { forbidSessions } from '../net/openssl/session-mode.js';
 import type { ClientTask } from '../task/client-task.js';
@@ -231,12 +232,19 @@ export class ServerTls {
   }
 
   #quicReady(context: SecureContext, stays: boolean): QuicContext {
+    this.#checks(context);
     if (stays && this.settings.certificateCompression) {
       compressCertificates(context);
     }
     const { earlyData, verify } = this.settings;
     const early = earlyData && this.#keys !== undefined && verify === 'off';
     return new QuicContext(context, this.#keys, early, this.quicSessions !== undefined);
+  }
+
+  #checks(context: SecureContext): void {
+    if (this.settings.verify !== 'off') {
+      clearAfterChecks(context);
+    }
   }
 
   /** An issuer's certificate is one for all handshakes until it is renewed, so that it can be shown, and a response can go with it. */
@@ -267,6 +275,7 @@ export class ServerTls {
   }
 
   #ready(context: SecureContext, stays: boolean): SecureContext {
+    this.#checks(context);
     if (this.settings.sessionCache.builtin === 'off') {
       forbidSessions(context);
     }

@@ -95,6 +95,8 @@ export interface ContextCalls {
   compressCertificates(context: number): boolean;
   /** Has a context's tickets allow so many bytes of early data, as often as a ticket is used. */
   allowEarlyData(context: number, bytes: number): void;
+  /** Has a server's context keep no errors of the check of a client's certificate but its verdict. */
+  clearAfterChecks(context: number): void;
   /** Whether OpenSSL can compress certificates, which this context shows. It is not to be used for anything else. */
   canCompress(context: number): boolean;
 }
@@ -111,6 +113,14 @@ export function loadContextCalls(): ContextCalls | string {
     const clearOptions = library.find('uint64_t SSL_CTX_clear_options(intptr_t, uint64_t)');
     const prefer = library.find('int SSL_CTX_set1_cert_comp_preference(intptr_t, void *, size_t)');
     const allow = library.find('int SSL_CTX_set_max_early_data(intptr_t, uint32_t)');
+    const setCheck = library.find('void SSL_CTX_set_cert_verify_callback(intptr_t, void *, intptr_t)');
+    const check = library.find('int X509_verify_cert(intptr_t)');
+    const clearErrors = library.find('void ERR_clear_error()');
+    const checkAndClear = library.callback('int SluiceCheck(intptr_t, intptr_t)', (certificates) => {
+      const result = check(certificates!);
+      clearErrors();
+      return Math.max(0, result);
+    });
     return {
       allowEarlyData(context, bytes) {
         allow(context, bytes);
@@ -121,6 +131,7 @@ export function loadContextCalls(): ContextCalls | string {
         clearOptions(context, NO_COMPRESSED_CERTIFICATES);
         return prefer(context, CODINGS, CODINGS.length) === 1 && compress(context, 0) > 0;
       },
+      clearAfterChecks: (context) => setCheck(context, checkAndClear, 0),
       canCompress: (context) => prefer(context, CODINGS, CODINGS.length) === 1,
     };
   } catch (error) {
