@@ -30,6 +30,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'shared/net/handle-pipe.ts': [2, 'loads', 'process'],
   'shared/net/joined.ts': [2, 'memory'],
   'worker/modules/auth-oidc/oauth-package.ts': [1, 'loads'],
+  'worker/net/openssl/certificate-check.ts': [1, 'loads'],
   'worker/net/openssl/certificate-compression.ts': [2, 'loads'],
   'worker/net/openssl/context-commands.ts': [2, 'loads'],
   'worker/net/openssl/early-data.ts': [2, 'loads'],
