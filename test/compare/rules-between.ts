@@ -2,6 +2,7 @@
 
 import { RESUMED } from './backend.js';
 import { isStream } from './case.js';
+import type { Observation } from './observation.js';
 import {
   answerLength,
   anyRequest,
@@ -46,8 +47,26 @@ const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] cl
 /** An error log without what it says of sizes that are none. */
 const withoutSizes = (text: string): string => linesWithout(text, /^\[error\] invalid size "/);
 
-/** A request over TLS without what says of its session that it was there before: one of TLS 1.2 does not repeat the name. */
-const withoutSession = (text: string): string => text.replaceAll(RESUMED, '').replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
+/**
+ * A request over TLS without what says of its session, or its kept connection, that it was there before: a session of TLS 1.2 does not
+ * repeat the name.
+ */
+const withoutSession = (text: string): string =>
+  text
+    .replaceAll(RESUMED, '')
+    .replace('TLS for EARLIER HOST', 'TLS for HOST')
+    .replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
+
+/** The longest record of TLS, in bytes. */
+const RECORD = 16_384;
+
+/** All requests to the backend, whatever their order. */
+const requestsOf = (seen: Observation): string =>
+  [...seen]
+    .filter(([what]) => /^request \d+ to the backend$/.test(what))
+    .map(([, text]) => text)
+    .sort()
+    .join('\n');
 
 /** Values of variables without those that are 0. */
 const withoutZeros = (text: string): string => text.replace(/(?<=^|,)0(?=,|$)/g, '');
@@ -163,6 +182,27 @@ export const between: readonly Rule[] = [
     what: /\$request$/,
   },
   {
+    name: 'the order of subrequests',
+    why: 'who of two at the same time is first with a backend',
+    when: ({ left, right }) => requestsOf(left) === requestsOf(right),
+    what: /^request \d+ to the backend$/,
+  },
+  {
+    name: 'how much of a body was read before the response',
+    why: 'a body comes in one read or in several, as in records of TLS; what a backend would still have taken of it ends the connection',
+    when: ({ case: one, left, right }) =>
+      (http2Backend(one) || uses(one, /request_buffering off/)) &&
+      anyRequest(one, ({ body }) => body !== undefined && body.text.length * (body.times ?? 1) > RECORD) &&
+      left.get('responses') !== right.get('responses'),
+    what: /^end$|^responses$|^(?:response|log|request) [2-9]|^lines of|^requests /,
+  },
+  {
+    name: 'what a script has of a backend that resets the connection',
+    why: 'the bytes in front of a reset are read or not',
+    when: ({ case: one }) => uses(one, /js-asked/) && one.answer.leave?.how === 'reset',
+    what: /: (body|header content-length)$|bytes_sent$|\$sent_http_content_length$/,
+  },
+  {
     name: 'whether the next request is there',
     why: '$pipe depends on how much of the next request came with this one',
     when: ({ case: one }) => one.client.requests.length > 1,
@@ -194,7 +234,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a kept connection that its backend has closed meanwhile',
     why: 'a request that was sent on it goes out again, and one that saw the end before was never sent on it',
-    when: ({ case: one }) => one.answer.leave !== undefined,
+    when: ({ case: one }) => one.answer.leave !== undefined || ['long', 'close'].includes(one.answer.framing),
     what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
   },
   {
@@ -374,8 +414,8 @@ export const between: readonly Rule[] = [
       uses(one, /max_headers 3;/) &&
       (some(left, /: status$/, '400') || uses(one, /error_page [\d ]*(400|494) /)) &&
       anyRequest(one, ({ fields, body }) => {
-        const common = fields.length + (body?.framing === 'length' ? 1 : 0);
-        return common <= 3 && common + 1 + (body === undefined || body.framing === 'length' ? 0 : 1) > 3;
+        const all = fields.length + (body === undefined ? 1 : 2);
+        return fields.length <= 3 && all > 3;
       }),
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
   },

@@ -1,6 +1,6 @@
 // Long, since it is one table of all differences that are meant.
 
-import type { Case } from './case.js';
+import { type Case, isFront } from './case.js';
 import { CRASH } from './observation.js';
 import {
   answerLength,
@@ -11,6 +11,7 @@ import {
   hasChunks,
   headless,
   http2Backend,
+  leaves,
   linesOf,
   type Rule,
   some,
@@ -38,6 +39,18 @@ const withoutRealpaths = (text: string): string =>
     .join('\n');
 
 /** Where sluice and nginx differ on purpose. */
+/** How a backend's body is framed where its end is none. */
+const BROKEN: ReadonlySet<string> = new Set(['short', 'long', 'bad-chunk']);
+
+/** Bytes of the padding for old browsers. */
+const PADDING = 402;
+
+/** The name of a run, of a case or of a group in a header. */
+const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|http2_\w+)\b/g;
+
+/** What the error log says of the calls of inflate(). */
+const INFLATE = /(?<=inflate\(\) failed: )\d+/g;
+
 export const beside: readonly Rule[] = [
   {
     name: 'a worker of nginx that crashes',
@@ -203,7 +216,79 @@ export const beside: readonly Rule[] = [
     told: '`r.send()` sends no body in answer to HEAD',
     axes: nginx,
     when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
-    what: /^end$|^responses?|bytes_sent$|\$request_completion$|^lines of|^log [2-9]|^error log$/,
+    what: /^end$|^responses?|bytes_sent$|\$request_completion$|^lines of|^log [2-9]|^error log$|^requests? /,
+  },
+  {
+    name: 'early hints where a script announces the length of its response',
+    why: 'nginx sends no body then, logs that the header was sent already, and closes the connection',
+    axes: nginx,
+    when: ({ case: one, right }) => uses(one, /main\.announced/) && right.get('error log')?.includes('header already sent') === true,
+    what: /./,
+  },
+  {
+    name: 'what a request holds behind its response',
+    why: 'nginx counts a request of HTTP/2 for limit_conn until all behind its response is over, during which the next one comes',
+    axes: multiplexed,
+    when: ({ case: one }) => uses(one, /limit_conn /) && uses(one, /post_action|mirror/),
+    what: /^(?:response|log) [2-9]|^requests? |^error log$/,
+  },
+  {
+    name: 'what may be an image and breaks off',
+    why: 'nginx tells by the first piece of a response what is no image, sluice by sixteen bytes, which may not come; and what is sent by then differs',
+    axes: nginx,
+    when: ({ case: one, right }) =>
+      uses(one, /image_filter (?!off)/) && (BROKEN.has(one.answer.framing) || http2Backend(one) || right.get('responses') === '0'),
+    what: /^(?!request 1 )/,
+  },
+  {
+    name: 'which request is early',
+    why: 'nginx reads all that came early, and sluice what stands behind the end of the handshake in the same packets as what it is',
+    axes: ['nginx-early'],
+    when: ({ case: one }) => uses(one, /\$ssl_early_data/) && one.client.requests.length > 1,
+    what: /^(?:response|log|request) [2-9]|^requests? |^error log$/,
+  },
+  {
+    name: 'a page behind a page of post_action',
+    why: 'what nginx logs of the page that nobody gets is without the padding for old browsers',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /post_action/) && Math.abs(Number(left) - Number(right)) === PADDING,
+    what: /\$sent_http_content_length$/,
+  },
+  {
+    name: 'a HEAD in slices',
+    why: 'nginx ends the connection where the backend sends less than a slice',
+    axes: http1,
+    when: ({ case: one }) => uses(one, /(?:^|; )slice \d/m) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /^end$|^responses?|\$request_completion$|bytes_sent$|^log [2-9]|^lines of/,
+  },
+  {
+    name: 'a session in front of a response that breaks off',
+    why: 'nginx counts nothing of what it passed on just before',
+    axes: http1,
+    when: ({ case: one }) => isFront(one) && BROKEN.has(one.answer.framing),
+    what: /^session \d+: (bytes_sent|upstream_bytes_received)$/,
+  },
+  {
+    name: 'gzip of pieces, beside nginx',
+    why: 'each server flushes what came with one read',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /gzip on/) && (http2Backend(one) || BROKEN.has(one.answer.framing)),
+    what: /\$gzip_ratio$/,
+  },
+  {
+    name: 'what inflate() says of a broken stream',
+    why: 'nginx calls it with other pieces',
+    axes: nginx,
+    when: (_compared, { left, right }) => left.replace(INFLATE, '') === right.replace(INFLATE, ''),
+    what: /^error log$/,
+  },
+  {
+    name: 'a client that ends its side, beside nginx',
+    why: 'nginx takes the end for that of the client while a subrequest, a slice or a backend is awaited, unless the response is there by then',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      leaves(one) && (Number(right.get('responses')) < Number(left.get('responses')) || some(right, /\$request_completion$/, '')),
+    what: /^(?!request 1 )/,
   },
   {
     name: 'browsers by several names',
@@ -227,8 +312,9 @@ export const beside: readonly Rule[] = [
     name: '$http_host of HTTP/3',
     told: '**`$http_host`** is what `:authority` says',
     axes: http3,
-    when: ({ case: one }, { left, right }) => uses(one, /\$http_host/) && left.replaceAll('HOST', '') === right.replaceAll('HOST', ''),
-    what: /: header x-seen$/,
+    when: ({ case: one }, { what, left, right }) =>
+      uses(one, /\$http_host/) && (what.endsWith('_sent') || left.replaceAll(HOST_NAME, '') === right.replaceAll(HOST_NAME, '')),
+    what: /: header x-seen$|to the backend$|\$upstream_bytes_sent$/,
   },
   {
     name: 'a built-in page that is packed',
@@ -268,8 +354,12 @@ export const beside: readonly Rule[] = [
     name: 'a response without a status line, and HEAD',
     told: '**A response without a status line**',
     axes: nginx,
-    when: ({ case: one }, { left, right }) => headless(one.answer.raw) && right.includes(left) && right.includes('sent more data'),
-    what: /^error log$/,
+    when: ({ case: one }, { what, left, right }) =>
+      headless(one.answer.raw) &&
+      (what === 'error log'
+        ? right.includes(left) && right.includes('sent more data')
+        : anyRequest(one, ({ method }) => method === 'HEAD')),
+    what: /^error log$|^end$|^responses?|bytes_sent$|\$request_completion$/,
   },
   {
     name: 'what was not sent yet when a response broke off',
@@ -454,7 +544,7 @@ export const beside: readonly Rule[] = [
     told: '**`Content-Length` of a 204**',
     axes: http1,
     when: ({ left }) => [...left].some(([what, text]) => /\$status$|: status$/.test(what) && text === '204'),
-    what: /content[-_]length$|\$bytes_sent$/,
+    what: /content[-_]length$|\$bytes_sent$|^session \d+: (bytes_sent|upstream_bytes_received)$/,
   },
   {
     name: 'a body that was dropped',

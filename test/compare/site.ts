@@ -14,10 +14,10 @@ import {
 import { certs } from '../support/certs.js';
 import type { Scene } from '../support/prefix.js';
 import { type Server, startServer } from '../support/server.js';
+import { FILES, withCases } from './case-files.js';
 import { forgetSessions } from './client.js';
 import { ServerClock } from './clock.js';
 import {
-  CASES,
   type CaseText,
   files,
   frame,
@@ -28,7 +28,6 @@ import {
   SESSION,
   SESSION_KEYS,
   SESSION_VARIABLES,
-  STREAMS,
   streamAddress,
 } from './configuration.js';
 import { tlsFiles } from './features-tls.js';
@@ -160,10 +159,7 @@ export class Site {
     try {
       await this.server.reload(undefined, LOADING);
     } catch (error) {
-      throw new Error(
-        (error as Error).message.replace(PLACE, (_, path, line) => `case ${nameAt(texts, FILES.get(path)!, Number(line))}`),
-        { cause: error },
-      );
+      throw new Error(withCases((error as Error).message, texts), { cause: error });
     }
     this.clock.processes = this.server.workers();
   }
@@ -322,27 +318,6 @@ const RUN = new RegExp(`^${RUN_HOST}$`);
 
 /** A client's port: those of TCP and of UDP have the same numbers. */
 export const portKey = (port: number, udp: boolean): string => `${udp ? 'udp' : 'tcp'} ${port}`;
-
-/** Which of the texts of cases are in which file. */
-const FILES: ReadonlyMap<string, keyof CaseText> = new Map([
-  [CASES, 'http'],
-  [STREAMS, 'stream'],
-] as const);
-
-/** Where in a message a place in a file of all cases is. */
-const PLACE = new RegExp(`\\S*(${CASES}|${STREAMS}):(\\d+)`, 'g');
-
-/** Whose text a line of all texts together is in. */
-function nameAt(texts: ReadonlyMap<string, CaseText>, of: keyof CaseText, line: number): string {
-  let last = 0;
-  for (const [name, text] of texts) {
-    last += text[of].split('\n').length - 1;
-    if (line <= last) {
-      return name;
-    }
-  }
-  return 'none';
-}
 
 const SESSION_NAMES = [SESSION, ...SESSION_KEYS, ...SESSION_VARIABLES];
 const LOG_NAMES = [...LOG_KEYS, ...LOG_VARIABLES];
