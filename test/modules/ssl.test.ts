@@ -233,7 +233,9 @@ t.test('certificates of clients that others have signed', async (t) => {
   const server = await start(
     t,
     verify('list', `ssl_verify_client optional_no_ca; ssl_client_certificate ${c.other.cert}; ssl_crl ${c.crlWithClient};`) +
-      verify('forged', `ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};`),
+      verify('forged', `ssl_verify_client optional; ssl_client_certificate ${c.ca.cert};`) +
+      // What else OpenSSL is asked for in this process.
+      verify('early', 'ssl_early_data on; ssl_certificate_compression on;'),
   );
   const { cert, key } = client('client');
   const der = new X509Certificate(cert).raw;

@@ -101,8 +101,16 @@ export interface ContextCalls {
   canCompress(context: number): boolean;
 }
 
+let contextCalls: ContextCalls | string | undefined;
+
 /** What OpenSSL does to contexts, or why it cannot be asked to. */
 export function loadContextCalls(): ContextCalls | string {
+  // The types of callbacks have names, of which there is one each.
+  contextCalls ??= bindContextCalls();
+  return contextCalls;
+}
+
+function bindContextCalls(): ContextCalls | string {
   const library = loadLibrary();
   if (typeof library === 'string') {
     return library;
