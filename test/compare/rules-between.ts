@@ -182,6 +182,16 @@ export const between: readonly Rule[] = [
     what: /\$request$/,
   },
   {
+    name: 'how far a response of HTTP/2 came that breaks off',
+    why: 'what a backend sent in front of the break is passed on as far as it was read by then',
+    when: ({ case: one, left, right }, { left: first, right: second }) =>
+      http2Backend(one) &&
+      one.answer.framing !== 'length' &&
+      some([...left, ...right], /: complete$/, 'false') &&
+      (first.startsWith(second) || second.startsWith(first) || Number(first) !== Number(second)),
+    what: /: body$|bytes_sent$/,
+  },
+  {
     name: 'the order of subrequests',
     why: 'who of two at the same time is first with a backend',
     when: ({ left, right }) => requestsOf(left) === requestsOf(right),
