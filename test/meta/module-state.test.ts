@@ -33,6 +33,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/net/openssl/certificate-compression.ts': [2, 'loads'],
   'worker/net/openssl/context-commands.ts': [2, 'loads'],
   'worker/net/openssl/library.ts': [1, 'loads'],
+  'worker/net/left-errors.ts': [1, 'loads'],
   'worker/net/openssl/early-data.ts': [2, 'loads'],
   'worker/net/openssl/handshake-handle.ts': [1, 'loads'],
   'worker/net/openssl/record-layer.ts': [2, 'memory'],

@@ -9,6 +9,7 @@ import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
 import { CorkedWriter } from './corked-writer.js';
 import type { HandleSocket } from './handle-socket.js';
+import { checkLeftErrors } from './left-errors.js';
 import { plainLength } from './plain-length.js';
 import { type CipherHandle, cipherMaker } from './tls-binding.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from './write-limits.js';
@@ -155,6 +156,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
       return;
     }
     if (length > 0) {
+      checkLeftErrors();
       this.decrypted(buffer!, length);
       spoil(buffer!, 0, length);
     } else if (length !== EOF) {
@@ -198,6 +200,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
       return;
     }
     this.handshaking = false;
+    checkLeftErrors();
     if (!this.#reading) {
       this.#cipher!.readStop();
     }

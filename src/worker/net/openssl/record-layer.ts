@@ -4,6 +4,7 @@ import type { SecureContext } from 'node:tls';
 import { type HandleBinding, handleBinding, type WriteRequest } from '../../../shared/net/handle-binding.js';
 import { spoil } from '../../../shared/system/spoil.js';
 import { CorkedWriter } from '../corked-writer.js';
+import { checkLeftErrors } from '../left-errors.js';
 import type { Agreed, CipherHandle } from '../tls-binding.js';
 import { CIPHER_OFFER } from '../write-limits.js';
 import { type HandshakeHandle, handshakeHandle } from './handshake-handle.js';
@@ -260,6 +261,7 @@ export abstract class RecordLayer extends CorkedWriter {
       this.#unknown = true;
     } else {
       this.handshaking = false;
+      checkLeftErrors();
       this.handshakeOver();
     }
   }
