@@ -351,14 +351,14 @@ export const beside: readonly Rule[] = [
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
-    name: 'a response without a status line, and HEAD',
+    name: 'the end of a response without a status line',
     told: '**A response without a status line**',
     axes: nginx,
     when: ({ case: one }, { what, left, right }) =>
       headless(one.answer.raw) &&
       (what === 'error log'
         ? right.includes(left) && right.includes('sent more data')
-        : anyRequest(one, ({ method }) => method === 'HEAD')),
+        : (what === 'end' && left === 'closed' && right === 'late') || anyRequest(one, ({ method }) => method === 'HEAD')),
     what: /^error log$|^end$|^responses?|bytes_sent$|\$request_completion$/,
   },
   {
