@@ -192,6 +192,13 @@ export const between: readonly Rule[] = [
     what: /: body$|bytes_sent$/,
   },
   {
+    name: 'the backend of a response from the cache',
+    why: 'there is none the second time',
+    axes: ['cached'],
+    when: ({ case: one }) => uses(one, /add_header X-Seen [^;]*\$upstream_/),
+    what: /: header x-seen$/,
+  },
+  {
     name: 'the order of subrequests',
     why: 'who of two at the same time is first with a backend',
     when: ({ left, right }) => requestsOf(left) === requestsOf(right),
@@ -267,7 +274,9 @@ export const between: readonly Rule[] = [
     name: 'limit_rate of a head alone',
     why: 'HTTP/1 looks at limit_rate when it sends the head, and HTTP/2 with the first bytes of a body',
     axes: HTTP2,
-    when: ({ case: one }) => uses(one, /limit_rate /) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    when: ({ case: one, left }) =>
+      uses(one, /limit_rate /) &&
+      (anyRequest(one, ({ method }) => method === 'HEAD') || ['204', '304'].some((status) => some(left, /: status$/, status))),
     what: /\$limit_rate$/,
   },
   {

@@ -241,6 +241,13 @@ export const beside: readonly Rule[] = [
     what: /^(?!request 1 )/,
   },
   {
+    name: 'the charset of a list in XML',
+    why: 'in nginx, $sent_http_content_type has it once the head is written, and not in add_header',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /autoindex_format xml/) && left.replace('; charset=utf-8', '') === right,
+    what: /: header x-seen$|\$sent_http_content_type$/,
+  },
+  {
     name: 'which request is early',
     why: 'nginx reads all that came early, and sluice what stands behind the end of the handshake in the same packets as what it is',
     axes: ['nginx-early'],
