@@ -280,7 +280,7 @@ export const beside: readonly Rule[] = [
     why: 'each server flushes what came with one read',
     axes: nginx,
     when: ({ case: one }) => uses(one, /gzip on/) && (http2Backend(one) || BROKEN.has(one.answer.framing)),
-    what: /\$gzip_ratio$/,
+    what: /\$(gzip_ratio|body_bytes_sent|bytes_sent)$/,
   },
   {
     name: 'what inflate() says of a broken stream',
@@ -381,9 +381,10 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'a response of nginx that never comes to its end',
-    why: 'nginx waits for ever where a subrequest meets grpc_pass, or one of a script, and a body over HTTP/2',
-    axes: multiplexed,
-    when: ({ case: one, left, right }) => uses(one, /grpc_pass|js-asked/) && right.get('end') === 'late' && left.get('end') === 'done',
+    why: 'nginx waits for ever where a subrequest goes to a backend, or a request to one of gRPC, before the body of the request was read',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /grpc_pass|js-asked|add_(before|after)_body/) && right.get('end') === 'late' && left.get('end') === 'done',
     what: /./,
   },
   {
