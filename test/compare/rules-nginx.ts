@@ -227,7 +227,7 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'what a request holds behind its response',
-    why: 'nginx counts a request of HTTP/2 for limit_conn until all behind its response is over, during which the next one comes',
+    told: '**`limit_conn`** does not refuse a client because of a request of the same HTTP/2 connection',
     axes: multiplexed,
     when: ({ case: one }) => uses(one, /limit_conn /) && uses(one, /post_action|mirror/),
     what: /^(?:response|log) [2-9]|^requests? |^error log$/,

@@ -188,8 +188,7 @@ function sessionIds(list: string): readonly string[] {
   for (let at = 0; at + 2 < list.length; ) {
     const size = pair(list, at);
     if (size <= MAX_SESSION_ID) {
-      // A copy, since a part would keep all of the list.
-      all.push(Buffer.from(list.slice(at + 2, at + 2 + size), 'latin1').toString('latin1'));
+      all.push(copied(list, at + 2, size));
     }
     at += 2 + size + 4;
   }
@@ -198,9 +197,11 @@ function sessionIds(list: string): readonly string[] {
 
 /** The name of the key of the first identity, where that is a ticket. */
 function keyName(list: string): string {
-  const ticket = list.length > 2 && pair(list, 0) > MAX_SESSION_ID && list.length >= 2 + KEY_NAME;
-  return ticket ? Buffer.from(list.slice(2, 2 + KEY_NAME), 'latin1').toString('latin1') : '';
+  return list.length >= 2 + KEY_NAME && pair(list, 0) > MAX_SESSION_ID ? copied(list, 2, KEY_NAME) : '';
 }
+
+/** A copy of a part, which by itself would keep all of the list. */
+const copied = (list: string, at: number, length: number): string => Buffer.from(list.slice(at, at + length), 'latin1').toString('latin1');
 
 /** The bytes end before the message does. */
 class Short extends Error {}

@@ -232,18 +232,19 @@ export class ServerTls {
   }
 
   #quicReady(context: SecureContext, stays: boolean): QuicContext {
-    this.#checks(context);
-    if (stays && this.settings.certificateCompression) {
-      compressCertificates(context);
-    }
+    this.#prepare(context, stays);
     const { earlyData, verify } = this.settings;
     const early = earlyData && this.#keys !== undefined && verify === 'off';
     return new QuicContext(context, this.#keys, early, this.quicSessions !== undefined);
   }
 
-  #checks(context: SecureContext): void {
+  /** Does what handshakes over TCP and over QUIC need alike. `stays`: many handshakes share the context. */
+  #prepare(context: SecureContext, stays: boolean): void {
     if (this.settings.verify !== 'off') {
       clearAfterChecks(context);
+    }
+    if (stays && this.settings.certificateCompression) {
+      compressCertificates(context);
     }
   }
 
@@ -275,12 +276,9 @@ export class ServerTls {
   }
 
   #ready(context: SecureContext, stays: boolean): SecureContext {
-    this.#checks(context);
+    this.#prepare(context, stays);
     if (this.settings.sessionCache.builtin === 'off') {
       forbidSessions(context);
-    }
-    if (stays && this.settings.certificateCompression) {
-      compressCertificates(context);
     }
     if (this.#keys !== undefined) {
       useTicketKeys(context, this.#keys);

@@ -17,15 +17,12 @@ export interface TicketKeys {
 /** A key by its parts, 16 bytes each. */
 export class TicketKey {
   readonly name: Buffer;
-  /** The name, a character for a byte. */
-  readonly text: string;
   readonly aes: Buffer;
   readonly hmac: Buffer;
 
   /** `parts` are the three in 48 bytes. */
   constructor(parts: Buffer) {
     this.name = parts.subarray(0, PART);
-    this.text = this.name.toString('latin1');
     this.aes = parts.subarray(PART, 2 * PART);
     this.hmac = parts.subarray(2 * PART);
   }
@@ -153,11 +150,14 @@ export class OneTicketKey {
     this.#keys = keys;
   }
 
-  /** Sets the key for a hello that is taken now; tickets are made later, with the key of new ones. `name`: its ticket's key. */
-  prepareFor(name: string): void {
+  /**
+   * Sets the key for a hello that OpenSSL takes before this call of JavaScript is over; it makes tickets later, with the key of new ones.
+   * `ticketKey`: the name of the key of the hello's ticket, a character for a byte.
+   */
+  prepareFor(ticketKey: string): void {
     const all = this.#keys.current();
     const newest = all[0]!;
-    const key = all.find(({ text }) => text === name) ?? newest;
+    const key = all.find(({ name }) => name.toString('latin1') === ticketKey) ?? newest;
     this.#set(key);
     if (key !== newest) {
       queueMicrotask(() => this.#set(newest));

@@ -105,7 +105,7 @@ let contextCalls: ContextCalls | string | undefined;
 
 /** What OpenSSL does to contexts, or why it cannot be asked to. */
 export function loadContextCalls(): ContextCalls | string {
-  // The types of callbacks have names, of which there is one each.
+  // koffi takes the name of a callback's type only once.
   contextCalls ??= bindContextCalls();
   return contextCalls;
 }

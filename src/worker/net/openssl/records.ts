@@ -175,20 +175,7 @@ export class Records {
 
   /** The client may be somebody who sends again what another one has sent: its handshake is not over. nginx: ngx_ssl_get_early_data. */
   get early(): boolean {
-    if (this.#unfinished) {
-      this.#lookForEnd();
-    }
-    return this.#unfinished;
-  }
-
-  #lookForEnd(): void {
-    if (this.#ssl === 0) {
-      this.#unfinished = false;
-    } else if (ssl.finished(this.#ssl)) {
-      this.#unfinished = false;
-      // OpenSSL gives a client whose ticket it has opened by itself no other one.
-      ssl.renewTicket(this.#ssl);
-    }
+    return this.#unfinished && this.#ssl !== 0;
   }
 
   /** This connection's hello has come, or leaves. */
@@ -248,8 +235,10 @@ export class Records {
     ssl.clearErrors();
     const length = this.#early ? this.#readEarly(into) : ssl.read(this.#ssl, into, into.length);
     const error = length > 0 ? 0 : ssl.error(this.#ssl, length);
-    if (this.#unfinished && !this.#early) {
-      this.#lookForEnd();
+    if (this.#unfinished && !this.#early && ssl.finished(this.#ssl)) {
+      this.#unfinished = false;
+      // OpenSSL gives a client whose ticket it has opened by itself no other one.
+      ssl.renewTicket(this.#ssl);
     }
     if (length > 0) {
       return length;
