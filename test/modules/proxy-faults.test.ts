@@ -121,7 +121,7 @@ t.test('a backend without a status line is logged unless a cache was asked', asy
   t.notMatch(readFileSync(`${s.dir}/error.log`, 'utf8'), /no valid HTTP\/1.0 header .*\/asked/);
 });
 
-t.test('what is put in place of a response without a status line ends with its connection', async (t) => {
+t.test('a response without a status line, and what is put in its place, ends with its connection', async (t) => {
   const origin = await startOrigin(t, (_request, reply) => reply.end('no head\r\n'));
   const s = await startServer(t, {
     conf: serverConf(`
@@ -137,6 +137,7 @@ t.test('what is put in place of a response without a status line ends with its c
   if (!againstNginx) {
     // nginx keeps these connections, and their clients wait.
     t.equal(await ask('GET', '/size'), '{}\r\n');
+    t.equal(await ask('GET', '/'), 'no head\r\n');
     t.equal(await ask('HEAD', '/'), '');
   }
 });
