@@ -86,7 +86,8 @@ const BAD_NONCE = 'urn:ietf:params:acme:error:badNonce';
 
 let loaded: typeof AcmeClientPackage | undefined;
 
-function load(): typeof AcmeClientPackage {
+/** The package. Its files may be out of reach of the user that the process becomes: who may need it loads it before. */
+export function acmePackage(): typeof AcmeClientPackage {
   if (loaded === undefined) {
     loaded = createRequire(import.meta.url)('acme-client') as typeof AcmeClientPackage;
     loaded.axios.defaults.headers.common['User-Agent'] = SERVER_VERSION;
@@ -101,14 +102,14 @@ function load(): typeof AcmeClientPackage {
 export async function makeCertificateRequest(identifiers: readonly Identifier[], commonName: boolean, key: string): Promise<Buffer> {
   const altNames = identifiers.map(({ value }) => value);
   const first = identifiers.find(({ type }) => type === 'dns') ?? identifiers[0]!;
-  const [, request] = await load().crypto.createCsr({ altNames, ...(commonName ? { commonName: first.value } : {}) }, key);
+  const [, request] = await acmePackage().crypto.createCsr({ altNames, ...(commonName ? { commonName: first.value } : {}) }, key);
   return request;
 }
 
 /** Makes the certificate that answers a challenge by TLS-ALPN-01, in PEM. */
 export async function makeChallengeCertificate(identifier: Identifier, keyAuthorization: string, key: string): Promise<string> {
   const authorization = { identifier } as unknown as AcmeClientPackage.Authorization;
-  const [, certificate] = await load().crypto.createAlpnCertificate(authorization, keyAuthorization, key);
+  const [, certificate] = await acmePackage().crypto.createAlpnCertificate(authorization, keyAuthorization, key);
   return certificate.toString();
 }
 
@@ -130,7 +131,7 @@ export class CaClient {
       ...(lookup === undefined ? {} : { lookup }),
     });
     const { externalAccount } = issuer;
-    this.#client = new (load().Client)({
+    this.#client = new (acmePackage().Client)({
       directoryUrl: issuer.uri,
       accountKey,
       ...(externalAccount === undefined ? {} : { externalAccountBinding: { kid: externalAccount.kid, hmacKey: externalAccount.key } }),

@@ -15,7 +15,8 @@ type SigningAlgorithm = { readonly name: string; readonly namedCurve?: string; r
 
 let loaded: typeof X509Package | undefined;
 
-function load(): typeof X509Package {
+/** The package. Its files may be out of reach of the user that the process becomes: who may need it loads it before. */
+export function x509Package(): typeof X509Package {
   if (loaded === undefined) {
     loaded = createRequire(import.meta.url)('@peculiar/x509') as typeof X509Package;
     loaded.cryptoProvider.set(webcrypto as never);
@@ -25,7 +26,7 @@ function load(): typeof X509Package {
 
 /** Makes a certificate at which chains begin, in PEM. `key`: in PEM; `life`: milliseconds. */
 export async function makeRoot(key: string, life: number): Promise<string> {
-  const x509 = load();
+  const x509 = x509Package();
   const algorithm = algorithmOf(key);
   const name = `CN=sluice internal CA of ${hostname().replaceAll(/[^\w.-]/g, '-')}`;
   const publicKey = await importPublic(key, algorithm);
@@ -53,7 +54,7 @@ export async function issueCertificate(
   key: string,
   life: number,
 ): Promise<string> {
-  const x509 = load();
+  const x509 = x509Package();
   const issuer = new x509.X509Certificate(root.chain);
   const rootAlgorithm = algorithmOf(root.key);
   const publicKey = await importPublic(key, algorithmOf(key));

@@ -11,6 +11,7 @@ import { ordersOf } from '../acme/orders.js';
 import { acmeScope, onDemandIssuers, zoneOf } from '../acme/scopes.js';
 import type { Issuer, Order } from '../acme/settings.js';
 import { StateFolder, StateInZone, type StateStore } from '../acme/state-folder.js';
+import { redisPackage } from '../fleet/connection.js';
 import type { Request } from '../http/request/request.js';
 import { language } from '../language.js';
 import { namesScope } from '../modules/server/index.js';
@@ -20,9 +21,11 @@ import { resolverScope } from '../resolver/directive/resolver-settings.js';
 import { DnsResolver } from '../resolver/dns-resolver.js';
 import { AcmeAuthority } from './acme-authority.js';
 import type { Authority } from './authority.js';
+import { acmePackage } from './client.js';
 import { FleetLead } from './fleet-lead.js';
 import { FollowedFiles } from './followed-files.js';
 import { InternalAuthority } from './internal-authority.js';
+import { x509Package } from './issue-certificate.js';
 import { IssuerRunner } from './issuer-runner.js';
 import { lookupBy } from './lookup.js';
 
@@ -77,10 +80,17 @@ class AcmeProcess implements Server {
     this.#resign = () => zone.resign();
     const { store } = loaded.settings(sharedStoreScope, loaded.root);
     const synced = store !== undefined && zoneOf(settings).data?.sync === true;
+    if (synced) {
+      redisPackage();
+    }
     this.#fleet = synced ? () => new FleetLead(store, zone, log, new FollowedFiles(orders, log)) : undefined;
     this.#zone = zone;
     const onDemand = new Map(onDemandIssuers(settings).map((issuer) => [issuer.name, issuer]));
     this.#onDemand = onDemand;
+    const all = [...[...orders.values()].map(({ issuer }) => issuer), ...onDemand.values()];
+    for (const { kind } of all) {
+      (kind === 'internal' ? x509Package : acmePackage)();
+    }
     this.#make = () => {
       const fleet = this.#following;
       const spread = fleet === undefined ? async (): Promise<void> => {} : () => fleet.spread();
@@ -89,9 +99,7 @@ class AcmeProcess implements Server {
       const lookup = this.#resolver === undefined ? undefined : lookupBy(this.#resolver, resolverTimeout);
       const wanted = ordersFor(this.#wanted(), onDemand).map(({ zoneId }) => zoneId);
       zone.keepReports(new Set([...orders.keys(), ...wanted]));
-      const issuers = new Map<string, Issuer>(
-        [...[...orders.values()].map(({ issuer }) => issuer), ...onDemand.values()].map((one) => [one.name, one]),
-      );
+      const issuers = new Map<string, Issuer>(all.map((one) => [one.name, one]));
       return [...issuers.values()].map((issuer) => {
         const own = [...orders.values()].filter((order) => order.issuer.name === issuer.name);
         const state = synced ? new FleetState(zone, issuer.name, issuer.statePath) : ownState(zone, issuer);

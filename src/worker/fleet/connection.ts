@@ -40,14 +40,15 @@ const CONNECT_MS = 2000;
 
 let loaded: typeof IoRedisPackage | undefined;
 
-function load(): typeof IoRedisPackage {
+/** The package. Its files may be out of reach of the user that a worker becomes: who may need it loads it before. */
+export function redisPackage(): typeof IoRedisPackage {
   loaded ??= createRequire(import.meta.url)('ioredis') as typeof IoRedisPackage;
   return loaded;
 }
 
 /** Connects to a store; `purpose` is in the name that the store shows of the connection. */
 export function connectStore(settings: SharedStoreSettings, purpose: string, events: ConnectionEvents): StoreConnection {
-  const { Command } = load();
+  const { Command } = redisPackage();
   const client = settings.cluster ? openCluster(settings, purpose) : openSingle(settings, purpose);
   let failure: Error | undefined;
   // ioredis tells why in one event and that in another.
@@ -62,7 +63,7 @@ export function connectStore(settings: SharedStoreSettings, purpose: string, eve
     events.connected();
   });
   client.on('close', () => events.disconnected(failure));
-  if (client instanceof load().Cluster) {
+  if (client instanceof redisPackage().Cluster) {
     client.on('+node', guard);
   } else {
     guard(client);
@@ -113,7 +114,7 @@ function guard(client: IoRedisPackage.Redis): void {
 }
 
 function openSingle(settings: SharedStoreSettings, purpose: string): Client {
-  const { Redis } = load();
+  const { Redis } = redisPackage();
   const { servers, sentinel, database } = settings;
   const common = { ...optionsOf(settings, purpose), db: database, retryStrategy: () => RETRY_MS, enableOfflineQueue: false };
   if (sentinel === undefined) {
@@ -130,7 +131,7 @@ function openSingle(settings: SharedStoreSettings, purpose: string): Client {
 }
 
 function openCluster(settings: SharedStoreSettings, purpose: string): Client {
-  const { Cluster } = load();
+  const { Cluster } = redisPackage();
   return new Cluster(settings.servers.map(addressOf) as { host: string; port: number }[], {
     redisOptions: optionsOf(settings, purpose),
     enableOfflineQueue: false,

@@ -4,7 +4,7 @@ import { oneLine } from '../../shared/text/error-text.js';
 import { setTimer } from '../../shared/time/timer.js';
 import { STORE } from '../../shared/zone/meter-kinds.js';
 import type { Meter } from '../../shared/zone/meters.js';
-import { connectStore, type StoreArgument, type StoreConnection } from './connection.js';
+import { connectStore, redisPackage, type StoreArgument, type StoreConnection } from './connection.js';
 import type { StoreScript } from './script.js';
 import type { SharedStoreSettings } from './settings.js';
 import { storeKey } from './store-key.js';
@@ -95,6 +95,7 @@ export class SharedStore {
 
   /** `quiet`: another process of the machine tells of loss and return. */
   constructor(settings: SharedStoreSettings, log: Logger, meter: Meter, quiet: boolean) {
+    redisPackage();
     this.settings = settings;
     this.prefix = `sluice:${settings.name}:`;
     this.#log = log;

@@ -18,6 +18,7 @@ import { tell } from './answer.js';
 import { loginFor, loginOf } from './cookies.js';
 import { type Providers, providersOf } from './endpoints.js';
 import { askForLogin } from './login.js';
+import { oauthPackage } from './oauth-package.js';
 import { Provider } from './provider.js';
 import { readProvider } from './read-provider.js';
 import { lineOfClaim } from './session.js';
@@ -175,6 +176,7 @@ function install({ providers }: Readonly<MainSettings>, http: HttpRuntime, env: 
     const lookup = { resolver: resolver === undefined ? undefined : resolverOf(resolver, http, env), resolverTimeout };
     const provider = new Provider(settings, zone, env, lookup);
     if (env.rehearsing !== true) {
+      oauthPackage();
       provider.prepare();
     }
     all.set(settings.name, provider);

@@ -1,4 +1,4 @@
-// The only file that imports oauth4webapi. It is loaded with the first word to a provider.
+// The only file that imports oauth4webapi.
 import { createRequire } from 'node:module';
 import type * as OAuthPackage from 'oauth4webapi';
 
@@ -9,7 +9,7 @@ export type TokenEndpointResponse = OAuthPackage.TokenEndpointResponse;
 
 let loaded: typeof OAuthPackage | undefined;
 
-/** The package, once it is needed. */
+/** The package. Its files may be out of reach of the user that a worker becomes: it is loaded before, where there are providers. */
 export function oauthPackage(): typeof OAuthPackage {
   loaded ??= createRequire(import.meta.url)('oauth4webapi') as typeof OAuthPackage;
   return loaded;
