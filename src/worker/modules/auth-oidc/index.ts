@@ -9,6 +9,7 @@ import type { WorkerEnv } from '../../env.js';
 import { documentSlot } from '../../http/request/document-settings.js';
 import type { HttpRuntime } from '../../http/request/http-runtime.js';
 import type { Request } from '../../http/request/request.js';
+import { josePackage } from '../../jose/jose-package.js';
 import { defineModule, defineScope, type Variable } from '../../module.js';
 import { resolverScope } from '../../resolver/directive/resolver-settings.js';
 import { resolverOf } from '../../resolver/directive/resolvers.js';
@@ -177,6 +178,9 @@ function install({ providers }: Readonly<MainSettings>, http: HttpRuntime, env: 
     const provider = new Provider(settings, zone, env, lookup);
     if (env.rehearsing !== true) {
       oauthPackage();
+      if (settings.decryptionKeys.length > 0) {
+        josePackage();
+      }
       provider.prepare();
     }
     all.set(settings.name, provider);
