@@ -28,11 +28,14 @@ const conf = (made: Scene, redis: Redis, at: 'ca' | 'elsewhere', node: string, k
 
 const LEADS = 'this machine gets certificates for the fleet "fleet"';
 
-/** A machine that leads, and one that does not, to which the CA comes. */
+const SEEN = 'sluice:{fleet}:acme:seen';
+
+/** A machine that leads, and one that does not, to which the CA comes, once the store knows both. */
 async function pair(t: Test, made: Scene, redis: Redis, lines = ''): Promise<[leader: Server, other: Server]> {
   const leader = await startServer(t, { conf: conf(made, redis, 'elsewhere', 'a', keyFile(t), lines) });
   await leader.logged(LEADS);
   const other = await startServer(t, { conf: conf(made, redis, 'ca', 'b', keyFile(t), lines) });
+  await waitFor(async () => (await redis.ask('HLEN', SEEN)) === '2', { what: () => told(other) });
   return [leader, other];
 }
 
@@ -57,7 +60,6 @@ for (const challenge of ['http', 'tls-alpn']) {
     // The CA comes when there is somebody at its ports.
     await made.ca.goAway();
     const [leader, other] = await pair(t, made, redis, `challenge ${challenge};`);
-    await other.logged('shared store "fleet" is connected');
     await made.ca.comeBack();
     const first = await serial(leader, leader.port(1));
     t.equal(await serial(other, made.tls), first, 'both have one certificate');
@@ -96,7 +98,6 @@ t.test('the machine that leads stands still, and comes back', { skip }, async (t
   const redis = await startRedis(t);
   await made.ca.goAway();
   const [leader, other] = await pair(t, made, redis);
-  await other.logged('shared store "fleet" is connected');
   await made.ca.comeBack();
   const first = await serial(other, made.tls);
   const stopped = [leader.pid, ...leader.workers()];
@@ -124,7 +125,6 @@ for (const step of ['before the CA has looked', 'before the certificate is fetch
     const redis = await startRedis(t);
     await made.ca.goAway();
     const [leader, other] = await pair(t, made, redis);
-    await other.logged('shared store "fleet" is connected');
     const path = step === 'before the CA has looked' ? /^\/chalZ\// : /^\/certZ\//;
     const processes = [leader.pid, ...leader.workers()];
     let dead = false;
@@ -152,6 +152,26 @@ for (const step of ['before the CA has looked', 'before the certificate is fetch
     t.equal(made.ca.orders.length, 1);
   });
 }
+
+t.test('a machine comes after the answer was placed, and the CA asks it', { skip }, async (t) => {
+  const made = await scene(t, [NAME]);
+  const redis = await startRedis(t);
+  let asked = false;
+  // The store knows the machine, and nobody answers for it yet.
+  made.ca.intercept = ({ method, path }) => {
+    if (!asked && method === 'POST' && path.startsWith('/chalZ/')) {
+      asked = true;
+      void redis.ask('HSET', SEEN, 'late', `${Date.now() - 9000} 0-0`);
+    }
+    return false;
+  };
+  const leader = await startServer(t, { conf: conf(made, redis, 'elsewhere', 'a', keyFile(t)) });
+  await waitFor(() => asked, { what: () => told(leader), timeout: 90_000 });
+  await startServer(t, { conf: conf(made, redis, 'ca', 'b', keyFile(t)) });
+  await serial(leader, leader.port(1));
+  t.equal(made.ca.orders.length, 2);
+  t.notMatch(leader.log(), 'while updating certificate', 'nothing is wrong with the name');
+});
 
 t.test('what others have put there', { skip }, async (t) => {
   const made = await scene(t, [NAME]);

@@ -10,7 +10,7 @@ import { CaClient, type Directory, type RenewalInfo } from './client.js';
 import { type Means, obtain, pendingName } from './obtain.js';
 import { Pace } from './pace.js';
 import { AcmeProblem, caWords } from './problem.js';
-import { solverOf } from './solver.js';
+import { type OtherMachines, solverOf } from './solver.js';
 
 const ACCOUNT_KEY = 'account.key';
 const ACCOUNT_URL = 'account.url';
@@ -29,26 +29,26 @@ export class AcmeAuthority implements Authority {
   readonly #zone: AcmeZone;
   readonly #state: StateStore;
   readonly #lookup: LookupFunction | undefined;
-  readonly #spread: () => Promise<void>;
+  readonly #others: OtherMachines | undefined;
   readonly #say: (level: Level, message: string) => void;
   readonly #pace = new Pace();
   #client: CaClient | undefined = undefined;
   #session: Promise<Session> | undefined = undefined;
 
-  /** `lookup` finds the CA's addresses; undefined: the system does. `spread`: see {@link solverOf}. */
+  /** `lookup` finds the CA's addresses; undefined: the system does. `others`: see {@link solverOf}. */
   constructor(
     issuer: AcmeIssuer,
     zone: AcmeZone,
     state: StateStore,
     lookup: LookupFunction | undefined,
-    spread: () => Promise<void>,
+    others: OtherMachines | undefined,
     say: (level: Level, message: string) => void,
   ) {
     this.#issuer = issuer;
     this.#zone = zone;
     this.#state = state;
     this.#lookup = lookup;
-    this.#spread = spread;
+    this.#others = others;
     this.#say = say;
   }
 
@@ -107,7 +107,7 @@ export class AcmeAuthority implements Authority {
       issuer,
       client,
       state: this.#state,
-      solve: solverOf(issuer, this.#zone, this.#spread),
+      solve: solverOf(issuer, this.#zone, this.#others),
       pace: this.#pace,
       store: (name, text) => this.#store(name, text),
       profile: this.#profile(meta.profiles),

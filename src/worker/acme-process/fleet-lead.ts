@@ -21,6 +21,8 @@ const MARGIN = 3000;
 const LOOK = 50;
 const PATIENCE = LEASE + 2000;
 
+const pause = (): Promise<void> => new Promise((done) => void setTimer(done, LOOK).unref());
+
 /** Who is told of what other machines have changed. */
 export type FollowEvents = Pick<ReplicaEvents, 'pair' | 'kept'>;
 
@@ -43,6 +45,8 @@ export class FleetLead implements StoreClient {
   /** When the store was asked that has told it last, and how many machines did not have the last change then. */
   #toldAt = 0;
   #behind = 0;
+  /** The other machines that the store knew then. */
+  #others: readonly string[] = [];
   #asking = false;
   /** Until when (milliseconds of this process) this machine leads. */
   #until = 0;
@@ -83,13 +87,14 @@ export class FleetLead implements StoreClient {
     if (this.#leading && !this.leads) {
       this.#lose();
     }
-    // What this machine does not know yet it might order once more.
-    if (this.#asking || this.#closed || this.#foreign || !this.#replicas.ready) {
+    if (this.#asking || this.#closed || this.#foreign) {
       return;
     }
     this.#asking = true;
     this.#askedAt = performance.now();
-    this.#store.run(LEAD_SCRIPT, [this.#key, this.#seen, this.#list], [this.#token, LEASE, this.#replicas.position], this);
+    const { ready, position } = this.#replicas;
+    // What this machine does not know yet it might order once more. Whoever leads waits for it from now on, since it may serve already.
+    this.#store.run(LEAD_SCRIPT, [this.#key, this.#seen, this.#list], [this.#token, LEASE, position, ready ? 1 : 0], this);
   }
 
   lost(): void {
@@ -97,7 +102,7 @@ export class FleetLead implements StoreClient {
   }
 
   understands(reply: unknown): boolean {
-    return Array.isArray(reply) && (reply[0] === 0 || reply[0] === 1) && Number.isSafeInteger(reply[1]);
+    return Array.isArray(reply) && (reply[0] === 0 || reply[0] === 1) && Number.isSafeInteger(reply[1]) && Array.isArray(reply[2]);
   }
 
   replied(reply: unknown): void {
@@ -105,13 +110,14 @@ export class FleetLead implements StoreClient {
     if (this.#closed) {
       return;
     }
-    const [leads, behind] = reply as [number, number];
+    const [leads, behind, others] = reply as [number, number, string[]];
     if (leads !== 1) {
       this.#lose();
       return;
     }
     this.#toldAt = this.#askedAt;
     this.#behind = behind;
+    this.#others = others;
     this.#until = this.#askedAt + LEASE - MARGIN;
     if (!this.#leading) {
       this.#leading = true;
@@ -119,18 +125,28 @@ export class FleetLead implements StoreClient {
     }
   }
 
-  /** Resolves when all machines that live have what was changed here, so that a CA may come to any. */
-  async spread(): Promise<void> {
-    const pause = (ms: number): Promise<void> => new Promise((done) => void setTimer(done, ms).unref());
+  /** Resolves to the other machines that live when all of them have what was changed here, so that a CA may come to any. */
+  async spread(): Promise<ReadonlySet<string>> {
     const end = performance.now() + PATIENCE;
     const goesOn = (): boolean => performance.now() < end && this.leads;
     while (goesOn() && this.#replica.outbox.first(1).length > 0) {
-      await pause(LOOK);
+      await pause();
     }
     for (const sent = performance.now(); goesOn() && (this.#toldAt < sent || this.#behind > 0); ) {
       this.renew();
-      await pause(LOOK);
+      await pause();
     }
+    return new Set(this.#others);
+  }
+
+  /** Whether a machine has come that was not among those of {@link spread}: a CA may have asked it for what it did not have. */
+  async hasGrown(machines: ReadonlySet<string>): Promise<boolean> {
+    const now = performance.now();
+    while (performance.now() < now + PATIENCE && this.leads && this.#toldAt < now) {
+      this.renew();
+      await pause();
+    }
+    return this.#others.some((one) => !machines.has(one));
   }
 
   close(): void {

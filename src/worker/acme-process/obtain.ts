@@ -39,7 +39,7 @@ const RECOVERY = 2_500;
 /** How many names of an order are validated at a time. */
 const AT_ONCE = 8;
 
-/** The CA refused a name since the answer to its challenge was lost here: nothing is wrong with the name. */
+/** The CA refused a name since the answer to its challenge was lost here, or not everywhere yet: nothing is wrong with the name. */
 class AnswerLost extends Error {}
 
 /**
@@ -194,7 +194,7 @@ async function authorizeOne(url: string, order: Order, key: string, { client, is
       await restore();
       const why = complaint(result.challenges.find(({ type }) => type === challenge.type)?.error);
       const what = `${why || `authorization status "${caWords(result.status)}"`} for "${identifier.value}"`;
-      throw lost ? new AnswerLost(what) : new Error(what);
+      throw lost || (await placed.missed()) ? new AnswerLost(what) : new Error(what);
     }
   } finally {
     await placed.takeAway();

@@ -93,7 +93,6 @@ class AcmeProcess implements Server {
     }
     this.#make = () => {
       const fleet = this.#following;
-      const spread = fleet === undefined ? async (): Promise<void> => {} : () => fleet.spread();
       const earlier = new Map(fleet === undefined ? [] : zone.reports().map((report) => [report.id, report]));
       this.#resolver ??= resolver === undefined ? undefined : new DnsResolver(resolver, log);
       const lookup = this.#resolver === undefined ? undefined : lookupBy(this.#resolver, resolverTimeout);
@@ -104,7 +103,7 @@ class AcmeProcess implements Server {
         const own = [...orders.values()].filter((order) => order.issuer.name === issuer.name);
         const state = synced ? new FleetState(zone, issuer.name, issuer.statePath) : ownState(zone, issuer);
         const authority = (say: (level: Level, message: string) => void): Authority =>
-          issuer.kind === 'internal' ? new InternalAuthority(state, say) : new AcmeAuthority(issuer, zone, state, lookup, spread, say);
+          issuer.kind === 'internal' ? new InternalAuthority(state, say) : new AcmeAuthority(issuer, zone, state, lookup, fleet, say);
         return new IssuerRunner(issuer, own, zone, state, log, authority, earlier);
       });
     };
