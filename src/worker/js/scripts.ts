@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { RelatedPosition } from '../../shared/config/language/ast.js';
 import { ERROR } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
 import { byteText } from '../../shared/text/native-text.js';
+import { holdParts, latePart } from './late-parts.js';
 import { functionOf, isLiteralObject, ModuleLoader, ModuleSyntaxError, memberOf } from './module-loader.js';
 import { type ScriptHost, type ScriptProtocol, scriptGlobals } from './ngx-object.js';
 import { NJS_MODULES } from './script-modules.js';
@@ -28,25 +28,14 @@ export interface Preload {
 
 export type ScriptFunction = (...args: unknown[]) => unknown;
 
-/** The build puts it beside the program. */
-const loadParts = (): { readonly toScript: typeof toScript; readonly sharedIn: typeof sharedIn } =>
-  createRequire(import.meta.url)('./js-transform.js');
-const loadTransform = (): typeof toScript => loadParts().toScript;
+const transformer = (): { readonly toScript: typeof toScript; readonly sharedIn: typeof sharedIn } => latePart('js-transform');
+const loadTransform = (): typeof toScript => transformer().toScript;
 
-/** What njs has and Node has not, or has otherwise. The build puts `xml` beside the program, too. */
+/** What njs has and Node has not, or has otherwise. */
 const BUILTINS = {
   ...NJS_MODULES,
-  xml: (): unknown => (createRequire(import.meta.url)('./js-xml.js') as { readonly xml: object }).xml,
+  xml: (): unknown => latePart<{ readonly xml: object }>('js-xml').xml,
 };
-
-/** Files of the server's own that are loaded when a module needs them. Loads them now. */
-export function loadLate(): string[] {
-  return ['./js-transform.js', './js-xml.js'].map((name) => {
-    const native = createRequire(import.meta.url);
-    native(name);
-    return native.resolve(name);
-  });
-}
 
 /** Looks whether the modules of a location can be loaded, without running them; `fail` is told of the first that cannot, and why. */
 export function checkImports(
@@ -113,7 +102,7 @@ const MOST_SHARED = 5;
 
 function sharedInFile(file: string): SharedVariable[] {
   try {
-    return loadParts().sharedIn(readFileSync(file, 'utf8'), /\.[mc]?ts$/.test(file));
+    return transformer().sharedIn(readFileSync(file, 'utf8'), /\.[mc]?ts$/.test(file));
   } catch {
     return [];
   }
@@ -164,6 +153,7 @@ export class ScriptLibrary {
   constructor(host: ScriptHost) {
     this.#host = host;
     this.#globals = { http: scriptGlobals(host, 'http'), stream: scriptGlobals(host, 'stream') };
+    holdParts();
     // Programs ask by these names whether they run in the server; packages find them, too.
     const { ngx, njs } = this.#globals.http;
     Object.assign(globalThis, { ngx, njs });

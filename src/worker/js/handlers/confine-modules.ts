@@ -77,7 +77,6 @@ function isBelow(folders: readonly string[], file: string): boolean {
 export function confineModules(
   files: readonly string[],
   folders: readonly string[],
-  late: readonly string[],
   fs: object | undefined,
   process: object,
   nodeModule: (name: string) => object,
@@ -109,7 +108,7 @@ export function confineModules(
       if (found.url.startsWith('data:')) {
         return found;
       }
-      if (!found.url.startsWith('file:') || !(isBelow(roots, fileURLToPath(found.url)) || late.includes(fileURLToPath(found.url)))) {
+      if (!found.url.startsWith('file:') || !isBelow(roots, fileURLToPath(found.url))) {
         throw refused(specifier);
       }
       return found;

@@ -124,14 +124,9 @@ function littleProcess(builtin: (name: string) => object): object {
 
 /**
  * Takes from the thread what is not granted. `files` are those that directives name, `folders` those of `js_path`. Returns what the
- * loader of modules asks. `late` are files of the server's own. Nothing of the user's may have run before.
+ * loader of modules asks. Nothing of the user's may have run before.
  */
-export async function confine(
-  grants: Grants,
-  files: readonly string[],
-  folders: readonly string[],
-  late: readonly string[],
-): Promise<LoaderGate> {
+export async function confine(grants: Grants, files: readonly string[], folders: readonly string[]): Promise<LoaderGate> {
   const nodeProcess = process;
   const modules = HARMLESS.map((name) => [name, nodeProcess.getBuiltinModule(name)] as const);
   const byName = new Map<string, object>(modules as never);
@@ -143,7 +138,7 @@ export async function confine(
   const fetch = await grantedFetch(grants.fetch, globalThis.fetch);
   let builtin: (name: string) => object = () => ({});
   const own = littleProcess((name) => builtin(name));
-  const confined = confineModules(files, folders, late, fs, own, (name) => byName.get(name)!);
+  const confined = confineModules(files, folders, fs, own, (name) => byName.get(name)!);
   builtin = confined.gate.builtin as typeof builtin;
   const global = globalThis as Record<string, unknown>;
   for (const name of TAKEN) {

@@ -1,3 +1,4 @@
+import type { PartTexts } from '../late-parts.js';
 import type { Import, Preload } from '../scripts.js';
 import type { Grants } from './confine.js';
 
@@ -29,6 +30,14 @@ export interface IsolateData {
   readonly confFile: string;
   readonly workerId: number;
   readonly version: string;
+  readonly parts: PartTexts;
+}
+
+/** A thread's script, the file that it is from, and what it is given. */
+export interface IsolateStart {
+  readonly text: string;
+  readonly file: string;
+  readonly data: IsolateData;
 }
 
 /** What a thread is told. */

@@ -1,9 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ERROR, type Level } from '../../../shared/log/level.js';
 import { turnDelay } from '../../../shared/system/turn-delay.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { type PartTexts, partTexts } from '../late-parts.js';
 import type { TaskOwner } from '../task.js';
-import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, STATE_BYTES, THREAD_ID, type ToIsolate } from './isolate-messages.js';
+import {
+  BEAT,
+  BEAT_MS,
+  BEGUN,
+  type FromIsolate,
+  type IsolateData,
+  type IsolateStart,
+  STATE_BYTES,
+  THREAD_ID,
+  type ToIsolate,
+} from './isolate-messages.js';
 
 /** Runs that wait for their turn at most; more are refused. */
 const MOST_RUNS = 4096;
@@ -16,7 +29,7 @@ export interface IsolateOptions {
   readonly memory: number;
   /** Milliseconds for which a run may hold its thread. 0: for ever. */
   readonly block: number;
-  readonly data: Omit<IsolateData, 'state' | 'external'>;
+  readonly data: Omit<IsolateData, 'state' | 'external' | 'parts'>;
 }
 
 /** Whoever waits for a run. */
@@ -68,6 +81,10 @@ const GARBAGE = 96 * MIB;
 /** Milliseconds between two looks at a thread whose memory is bounded. */
 const MEMORY_LOOK = 75;
 
+/** Runs the script that the thread is given: messages and frames name its file, which the thread may not be able to read. */
+const FIRST_SCRIPT = `const { text, file } = require('node:worker_threads').workerData;
+require('node:vm').compileFunction(text, ['exports', 'require', 'module', '__filename'], { filename: file })({}, require, {}, file);`;
+
 /** Threads that run a location's handlers apart from the worker. One that is held too long is ended, and another one begins. */
 export class IsolatePool {
   readonly #options: IsolateOptions;
@@ -77,10 +94,16 @@ export class IsolatePool {
   #lastId = 0;
   #watch: NodeJS.Timeout | undefined = undefined;
   #closed = false;
+  readonly #file = fileURLToPath(new URL('./js-isolate.js', import.meta.url));
+  readonly #script: string;
+  readonly #parts: PartTexts;
 
+  /** What threads run is read at once: a worker that has dropped its rights may no longer be able to. */
   constructor(options: IsolateOptions, log: TaskOwner) {
     this.#options = options;
     this.#log = log;
+    this.#script = readFileSync(this.#file, 'utf8');
+    this.#parts = partTexts();
   }
 
   /** Starts the first thread before there is a request. */
@@ -151,8 +174,13 @@ export class IsolatePool {
   #start(): Thread {
     const { memory, data } = this.#options;
     const state = new Int32Array(new SharedArrayBuffer(STATE_BYTES));
-    const worker = new Worker(new URL('./js-isolate.js', import.meta.url), {
-      workerData: { ...data, state, external: memory * MIB } satisfies IsolateData,
+    const worker = new Worker(FIRST_SCRIPT, {
+      eval: true,
+      workerData: {
+        data: { ...data, state, external: memory * MIB, parts: this.#parts },
+        text: this.#script,
+        file: this.#file,
+      } satisfies IsolateStart,
       stdin: false,
       ...(memory === 0 ? {} : { resourceLimits: { maxOldGenerationSizeMb: memory } }),
     });

@@ -5,16 +5,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ERROR, type Level } from '../../../shared/log/level.js';
 import { type Collect, garbageCollector } from '../../../shared/system/garbage.js';
 import { ownThreadId } from '../../../shared/system/turn-delay.js';
+import { giveParts, loadParts } from '../late-parts.js';
 import type { LoaderGate } from '../module-loader.js';
-import { loadLate, ScriptLibrary, type Scripts, scriptFiles } from '../scripts.js';
+import { ScriptLibrary, type Scripts, scriptFiles } from '../scripts.js';
 import { endFailedTask, exceptionText, Task } from '../task.js';
 import { confine } from './confine.js';
 import { findHandler } from './content-handler.js';
 import { type FetchFunction, openGlobals } from './fetch-handler.js';
-import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateData, THREAD_ID, type ToIsolate } from './isolate-messages.js';
+import { BEAT, BEAT_MS, BEGUN, type FromIsolate, type IsolateStart, THREAD_ID, type ToIsolate } from './isolate-messages.js';
 import { LightResponse } from './light-response.js';
 
-const data = workerData as IsolateData;
+const { data } = workerData as IsolateStart;
+giveParts(data.parts);
 const port = parentPort!;
 const say = (message: FromIsolate): void => port.postMessage(message);
 // The code that runs here may have no atomic operations, and another `process`.
@@ -219,8 +221,9 @@ async function start(): Promise<void> {
   try {
     // Once for the thread, before anything of the user's runs; where it fails nothing does.
     if (data.grants !== undefined) {
+      loadParts();
       const files = data.imports.flatMap(({ file }) => fileOf(file));
-      gate = await confine(data.grants, files, data.jsPath, loadLate());
+      gate = await confine(data.grants, files, data.jsPath);
     }
     scripts = library.scripts(data.imports, data.folders, data.preloads, 'http');
   } catch (error) {
