@@ -86,6 +86,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/js/handlers/light-request.ts': [1, 'loads'],
   'worker/js/handlers/light-response.ts': [1, 'loads'],
   'worker/js/handlers/watchdog-thread.ts': [6, 'process'],
+  'worker/js/late-parts.ts': [2, 'loads'],
   'worker/js/source-maps.ts': [1, 'loads'],
   'worker/js/put-off.ts': [3, 'process'],
   'worker/js/task.ts': [1, 'process'],

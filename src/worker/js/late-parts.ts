@@ -13,16 +13,15 @@ type Part = (typeof PARTS)[number];
 export type PartTexts = { readonly [part in Part]: string };
 
 const loaded = new Map<Part, unknown>();
-/** File descriptors of parts that may be needed once the process may not open their files any more. */
-const held = new Map<Part, number>();
-let given: PartTexts | undefined;
+/** The file descriptors or the texts of parts, where their files may be out of reach when the parts are needed. */
+const held = new Map<Part, number | string>();
 
 const fileOf = (part: Part): string => fileURLToPath(new URL(`./${part}.js`, import.meta.url));
 
 /** Opens what may be needed later. To be called before a process drops its rights: its program's folder may be closed to its user. */
 export function holdParts(): void {
   for (const part of PARTS) {
-    if (!held.has(part) && given === undefined) {
+    if (!held.has(part)) {
       held.set(part, openSync(fileOf(part), 'r'));
     }
   }
@@ -33,7 +32,9 @@ export const partTexts = (): PartTexts => Object.fromEntries(PARTS.map((part) =>
 
 /** Gives a thread the texts, so that it reads no files. */
 export function giveParts(texts: PartTexts): void {
-  given = texts;
+  for (const part of PARTS) {
+    held.set(part, texts[part]);
+  }
 }
 
 /** What a part exports. It is loaded when it is first asked for. */
@@ -56,7 +57,8 @@ export function loadParts(): void {
 function load(part: Part): unknown {
   const filename = fileOf(part);
   const module = { exports: {} };
-  const text = given?.[part] ?? readFileSync(held.get(part) ?? filename, 'utf8');
+  const source = held.get(part);
+  const text = typeof source === 'string' ? source : readFileSync(source ?? filename, 'utf8');
   compileFunction(text, ['exports', 'require', 'module', '__filename'], { filename })(
     module.exports,
     createRequire(filename),
