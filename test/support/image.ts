@@ -39,14 +39,14 @@ export function readStage(dockerfile: string, wanted?: string): Stage {
   return stages.get(wanted ?? '')!;
 }
 
-/** What is built is taken from the checkout: its packages by a link, since they are large. */
+/** What is built is taken from the checkout: its packages by a mount, since they are large. */
 function copyCommand(text: string): string {
   const words = text.replace(/^--from=build\s+/, '').split(/\s+/);
   const to = words.pop()!;
   const copies = words.map((from) => {
     const source = `${root}/${from.replace(/^\/src\//, '')}`;
     return source.endsWith('node_modules')
-      ? `ln -sfn '${source}' '${to}'`
+      ? `mkdir -p '${to}' && mount --bind '${source}' '${to}'`
       : `if [ -d '${source}' ]; then mkdir -p '${to}'; cp -R '${source}/.' '${to}'; else cp '${source}' '${to}'; fi`;
   });
   return [`mkdir -p '${to.endsWith('/') ? to : dirname(to)}'`, ...copies].join(' && ');
@@ -57,6 +57,8 @@ export function canRunImages(): boolean {
   return process.getuid?.() === 0 && inNamespaces('true').status === 0;
 }
 
+/** Where the image has what the checkout has. */
+const INSTALLED = '/usr/lib/sluice';
 const ENTER = ['-m', '-n', '-p', '--fork', '--kill-child', '--mount-proc'];
 
 /** The machine's files with a layer over them, in the folder `r`. */
@@ -91,7 +93,8 @@ export function runImage(t: Test, dockerfile: string, stage: string | undefined,
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(`${folder}/layer`);
   const [uid, gid] = (settings.get('USER') ?? '0:0').split(':');
-  const node = dirname(realpathSync(serverCommand().find((word) => /\/node$/.test(word)) ?? process.execPath));
+  // The checkout may be closed to the image's user.
+  const node = dirname(realpathSync(serverCommand().find((word) => /\/node$/.test(word)) ?? process.execPath)).replace(root, INSTALLED);
   const asUser = uid === '0' ? '' : `setpriv --reuid ${uid} --regid ${gid} --clear-groups --no-new-privs --bounding-set -all `;
   const environment = `env -i PATH='${node}':/usr/sbin:/usr/bin:/sbin:/bin`;
   const list = (name: string): string => (JSON.parse(settings.get(name)!) as string[]).map((word) => `'${word}'`).join(' ');
