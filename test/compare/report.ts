@@ -1,6 +1,6 @@
 import type { SavedCase } from './case.js';
 import { type Compared, type Difference, differencesOf } from './differences.js';
-import { judged } from './rules.js';
+import { judged, unnamedOf } from './rules.js';
 import type { Refusal, Results, Runner } from './runner.js';
 import { kindOf, shrink } from './shrink.js';
 
@@ -20,7 +20,7 @@ export class Report implements Results {
   /** What each rule was met in, with an example. */
   readonly #met = new Map<string, Map<string, { readonly example: string; count: number }>>();
   readonly #findings = new Map<string, Finding>();
-  /** Comparisons that were different once and not again, by axis. */
+  /** Comparisons that were different, and not each time, by the kinds of their first differences. */
   readonly #passing = new Map<string, number>();
   readonly #refusals = new Map<string, Refusal>();
   /** Comparisons with a difference that no rule names. */
@@ -30,8 +30,8 @@ export class Report implements Results {
     this.#print = print;
   }
 
-  passing({ axis }: Compared): void {
-    count(this.#passing, axis.name);
+  passing(first: Compared): void {
+    count(this.#passing, keyOf(first, unnamedOf(first)[0]!));
   }
 
   refused(refusal: Refusal): void {
@@ -59,7 +59,7 @@ export class Report implements Results {
       return;
     }
     this.unnamed++;
-    const key = `${one.axis.name} ${kindOf(first)}: ${short(first.left, 60)} | ${short(first.right, 60)}`;
+    const key = keyOf(one, first);
     const known = this.#findings.get(key);
     if (known === undefined) {
       this.#findings.set(key, { example: one, differences: unnamed, count: 1 });
@@ -104,7 +104,11 @@ export class Report implements Results {
     for (const [name, n] of this.#byRule) {
       this.#print(`  ${n} times: ${name}`);
     }
-    this.#print(`different at first, and not when played again: ${listOf(this.#passing) || 'none'}`);
+    const passing = [...this.#passing].sort(([, a], [, b]) => b - a);
+    this.#print(`different at first, and not each time when played again: ${passing.reduce((sum, [, n]) => sum + n, 0)}, most often`);
+    for (const [key, n] of passing.slice(0, 30)) {
+      this.#print(`  ${n} times: ${key}`);
+    }
     this.#print(`seconds of processor time: ${listOf(runner.seconds())}`);
     let shrunk = 0;
     for (const [key, { example, differences, count }] of this.#findings) {
@@ -133,6 +137,9 @@ export class Report implements Results {
 
 const savedText = ({ axis, case: one }: Compared, differences: readonly Difference[]): string =>
   JSON.stringify({ axis: axis.name, differences: differences.map(({ what }) => what), ...one } satisfies SavedCase);
+
+const keyOf = ({ axis }: Compared, first: Difference): string =>
+  `${axis.name} ${kindOf(first)}: ${short(first.left, 60)} | ${short(first.right, 60)}`;
 
 const listOf = (counts: ReadonlyMap<string, number>): string => [...counts].map(([name, n]) => `${name} ${n}`).join(', ');
 
