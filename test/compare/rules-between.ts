@@ -92,7 +92,7 @@ export const between: readonly Rule[] = [
     why: 'the rest of a response that breaks off is there already or not when its beginning is seen to be no image',
     when: ({ case: one, left }) =>
       uses(one, /image_filter /) && ['short', 'long', 'bad-chunk'].includes(one.answer.framing) && some(left, /\$status$/, '415'),
-    what: /^end$|: header connection$|\$bytes_sent$|\$sent_http_connection$|^error log$/,
+    what: /^end$|: header connection$|\$bytes_sent$|\$sent_http_connection$|^error log$|^responses$|^(response|log) [2-9]|^lines of|^requests? /,
   },
   {
     name: 'sizes of frames of HTTP/3',
@@ -160,6 +160,17 @@ export const between: readonly Rule[] = [
     when: ({ case: one }, difference) =>
       anyRequest(one, ({ body }) => body !== undefined) && within(longestBody(one) + HTTP3_FRAMES, difference),
     what: /\$request_length$/,
+  },
+  {
+    name: 'post_action after a body of HTTP/3 that nobody read',
+    why: 'the stream is told to stop when its response is over: a body of which not all was there then is none',
+    axes: ['http3', 'http3-engine', 'nginx-http3'],
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /post_action/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      left.includes('post-action') &&
+      right.includes('post-action'),
+    what: /^request \d+ to the backend$/,
   },
   {
     name: 'the end of a body in chunks that nobody reads',
@@ -291,7 +302,8 @@ export const between: readonly Rule[] = [
     name: 'a client that ends its side with its early data',
     why: 'the end of its side is there before the end of its handshake, which fails',
     axes: ['early'],
-    when: ({ case: one, right }) => leaves(one) && right.get('responses') === '0' && right.get('end') === 'closed',
+    when: ({ case: one, right }) =>
+      leaves(one) && (right.get('responses') === '0' || some(right, /: complete$/, 'false')) && right.get('end') === 'closed',
     what: /^end$|^responses?/,
   },
   {
@@ -340,6 +352,13 @@ export const between: readonly Rule[] = [
     axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
     what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe|slice_range)|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a parameter of CGI that says HTTPS',
+    why: 'its bytes are in the request',
+    axes: ['tls', 'http2', 'http2-tls', 'http3', 'early', 'http3-early'],
+    when: ({ case: one, left, right }, difference) => uses(one, /HTTPS \$https/) && within(16 * askedInAll(left, right), difference),
+    what: /\$upstream_bytes_sent$/,
   },
   {
     name: 'frames of HTTP/2 to backends',

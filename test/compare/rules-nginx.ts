@@ -180,6 +180,16 @@ export const beside: readonly Rule[] = [
     what: /: header vary$/,
   },
   {
+    name: 'the first field of HTTP/3',
+    why: 'nginx asks the first server of an address whether the field behind the pseudo-headers may have such a name',
+    axes: ['nginx-http3'],
+    when: ({ case: one, left, right }) =>
+      uses(one, /ignore_invalid_headers off|underscores_in_headers on/) &&
+      anyRequest(one, ({ fields }) => fields[0]?.[0] === 'X_Under') &&
+      left.get('requests to the backend') === right.get('requests to the backend'),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
+  },
+  {
     name: 'the length of a request before another one',
     why: 'nginx takes the bytes of the next request off a length in which they were not, where it drops the body between them',
     axes: http1,
@@ -193,6 +203,16 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ left, right }) => [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true),
     what: /\$upstream_|^error log$|: upstream_|^requests? /,
+  },
+  {
+    name: 'a kept connection for which there is no certificate any more',
+    why: 'whoever still has the connection needs no certificate',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /_ssl_certificate %%DIR%%\/tls\/\$arg_x/) &&
+      Number(left.get('requests to the backend')) > Number(right.get('requests to the backend')) &&
+      some(right, /^response [2-9]: status$/, '500'),
+    what: /^end$|^responses?|^log [2-9]|^requests? |^error log$|^lines of/,
   },
   {
     name: 'a charset without a value',
@@ -436,8 +456,11 @@ export const beside: readonly Rule[] = [
     name: 'a subrequest of JavaScript with a malformed chunk',
     told: '**A malformed chunk**',
     axes: nginx,
-    when: ({ case: one, right }) => one.answer.framing === 'bad-chunk' && uses(one, /js-asked/) && right.get('responses') === '0',
-    what: /^log 1: \$/,
+    when: ({ case: one, right }) =>
+      one.answer.framing === 'bad-chunk' &&
+      uses(one, /js-asked/) &&
+      (right.get('responses') === '0' || some(right, /^log \d+: \$status$/, '000')),
+    what: /^log \d+: \$/,
   },
   {
     name: 'Accept-Ranges twice',
