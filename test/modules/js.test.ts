@@ -27,7 +27,7 @@ function throws(r) { throw new Error('on purpose'); }
 async function rejects(r) { await null; throw new Error('later'); }
 function timer(r) { setTimeout(() => { throw new Error('in a timer'); }, 1); }
 function never(r) { setTimeout(() => r.return(200), 3600000); }
-function twice(r) { r.return(200, 'first'); r.return(500, 'second'); }
+function twice(r) { r.return(200, 'first'); r.return(500); try { r.return(500, 'second'); } catch (e) { r.error("twice: " + e.message); } }
 function where(r) { r.internalRedirect('/hello?name=moved'); }
 function refuse(r) { if (r.args.key !== 'k') { r.return(403); } else { r.variables.who = 'friend'; } }
 async function late(r) { await new Promise((done) => setTimeout(done, 1)); refuse(r); }
@@ -113,6 +113,7 @@ t.test('handlers', async (t) => {
   t.equal(await text('/timer'), '500 ');
   t.equal(await text('/missing'), '500 ');
   t.equal(await text('/twice'), '200 first');
+  await s.logged('twice: failed to send response');
   t.equal(await text('/where'), '200 hello moved');
   t.equal((await httpGet(s, '/guarded')).status, 403);
   t.match(await text('/guarded?key=k'), /^200 friend[0-9a-f]{32}$/);

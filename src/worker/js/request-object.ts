@@ -610,6 +610,10 @@ export class RequestObject {
       this.#go(OK);
     }
     if (r.headGiven || (this.#code !== undefined && (this.#waiting || this.#complete))) {
+      // As in njs, for whom such a status is no response yet.
+      if ((code < 400 || (body !== undefined && body !== null)) && (r.headGiven || this.#complete) && !r.finished) {
+        throw new InternalError('failed to send response');
+      }
       return;
     }
     this.#takeBack();
