@@ -313,7 +313,6 @@ http> r.return(499);
 = closed
 http> r.return(200, 'a'); r.return(200, 'b');
 = 200 Content-Type: text/plain | Content-Length: 1 "a" [error] js exception: InternalError: failed to send response
-~ 200 Content-Type: text/plain | Content-Length: 1 "a"
 http> r.return(200, 'a'); throw new Error('after');
 = 200 Content-Type: text/plain | Content-Length: 1 "a" [error] js exception: Error: after
 http> r.status = 404; r.return(200, 'a');
@@ -413,7 +412,7 @@ http> r.status = 200; r.sendHeader(); r.sendHeader(); r.finish();
 ~ 200 Content-Type: text/plain | Transfer-Encoding: chunked ""
 http> r.status = 200; r.sendHeader(); r.send('a'); r.return(200, 'b');
 = closed [error] js exception: InternalError: failed to send response
-~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a"
+~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a" incomplete [error] js exception: InternalError: failed to send response
 http> r.status = 200; r.sendHeader(); r.send('a');
 = closed
 ~ 200 Content-Type: text/plain | Transfer-Encoding: chunked "a"
@@ -549,7 +548,6 @@ http> var s = await r.subrequest('/echo', {method: 'HEAD'}); r.return(200, s.sta
 = 200 Content-Type: text/plain | Content-Length: 14 "200[undefined]"
 http> var s = await r.subrequest('/echo'); s.return(200, 'x');
 = 500 Content-Type: text/html "page 500 Internal Server Error" [error] js unhandled rejection: InternalError: failed to send response
-~ 500 Content-Type: text/html "page 500 Internal Server Error"
 http> var s = await r.subrequest('/echo'); try { s.subrequest('/echo'); } catch (e) { r.return(200, e.name + e.message); }
 = 200 Content-Type: text/plain | Content-Length: 63 "TypeErrorsubrequest can only be created for the primary request"
 http> var s = await r.subrequest('/echo'); try { s.internalRedirect('/echo'); } catch (e) { r.return(200, e.name + e.message); }

@@ -611,7 +611,7 @@ export class RequestObject {
     }
     if (r.headGiven || (this.#code !== undefined && (this.#waiting || this.#complete))) {
       // As in njs, for whom such a status is no response yet.
-      if ((code < 400 || (body !== undefined && body !== null)) && (this.#complete || (r.headGiven && !r.finished))) {
+      if ((code < 400 || (body !== undefined && body !== null)) && (this.#complete || (r.headGiven && !r.finished)) && !r.postAction) {
         throw new InternalError('failed to send response');
       }
       return;
