@@ -2,8 +2,9 @@
 // turn. Prints CPU microseconds a request of the whole process tree, the ratio to nginx, latency and memory.
 //
 //   node scripts/bench/run.mjs [ROW ...] [--nginx PATH] [--engine uring,libuv] [--beside caddy,haproxy] [--load wrk|h2load]
-//     [--rounds N] [--seconds S] [--json FILE] [--record FILE] [--list]
+//     [--rounds N] [--seconds S] [--json FILE] [--record FILE] [--list] [--quickjs]
 //
+// `--quickjs`: nginx runs the rows of JavaScript with QuickJS instead of njs's own engine.
 // `--record docs/performance.json` measures all rows on both engines; `npm run docs` then makes the tables of the documents of that.
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -45,6 +46,7 @@ const { values: options, positionals } = parseArgs({
     json: { type: 'string' },
     record: { type: 'string' },
     list: { type: 'boolean', default: false },
+    quickjs: { type: 'boolean', default: false },
   },
 });
 if (options.list) {
@@ -63,7 +65,9 @@ if (options.record !== undefined) {
   }
   options.engine = 'uring,libuv';
 }
-const chosen = positionals.length === 0 ? [...rows] : rows.filter((row) => positionals.includes(row.name));
+// sluice takes the directive, and goes on with V8.
+const withEngine = (row) => (options.quickjs && row.http?.includes('js_import') ? { ...row, http: `js_engine qjs; ${row.http}` } : row);
+const chosen = rows.filter((row) => positionals.length === 0 || positionals.includes(row.name)).map(withEngine);
 /** V8 still compiles a worker's code after 40,000 requests, and hardly any after so many. */
 const WARM_REQUESTS = 200_000;
 const WARM_SECONDS = 8; // nginx has nothing to compile: one second fills its caches
