@@ -96,7 +96,7 @@ t.test('Buffers count, and a handler whose time is over ends with its thread', a
     ${names.map((name) => `location /${name} { js_content a.${name} fetch; }`).join('\n    ')}
   }
   server {
-    listen 127.0.0.1:%%PORT_1%%; js_import a.js; js_isolation thread threads=1; js_timeout 400ms;
+    listen 127.0.0.1:%%PORT_1%%; js_import a.js; js_isolation thread threads=1; js_timeout 1500ms;
     location /busy { js_content a.busy fetch; }
     location /obeys { js_content a.obeys fetch; }
     location /slow { js_content a.slow fetch; }

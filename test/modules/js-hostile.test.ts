@@ -148,7 +148,7 @@ const fetchSent = (req) => new Response(new ReadableStream({
 const fetchAfter = (req, env, context) => { context.waitUntil((async () => { await null; way(new URL(req.url).pathname)(); })()); return new Response('fine'); };
 const node = (req, res) => { way(req.url)(); };
 const nodeSent = (req, res) => { res.write('begun'); way(req.url)(); };
-const nodePipe = (req, res) => { fs.createReadStream('missing').pipe(res); };
+const nodePipe = (req, res) => { fs.createReadStream('/missing').pipe(res); };
 const nodeFinish = (req, res) => { for (const event of ['finish', 'close']) { res.on(event, () => { throw new Error('on ' + event); }); } res.end('fine'); };
 const nodeWritten = (req, res) => { res.write('a', () => { throw new Error('on written'); }); };
 const nodeBody = (req, res) => { req.on('data', () => { throw new Error('on data'); }); };
@@ -245,7 +245,7 @@ t.test('what callbacks throw costs their request alone', async (t) => {
   ]) {
     await s.logged(new RegExp(`\\[error\\] .*js (?:exception|unhandled rejection): Error: ${event}\\\\x0A {4}at .*a\\.js:\\d+`));
   }
-  await s.logged(/js exception: Error: ENOENT: no such file or directory, open 'missing'/);
+  await s.logged(/js exception: Error: ENOENT: no such file or directory, open '\/missing'/);
   await s.logged('js exception: an exception that has no text');
   t.equal((await httpGet(s, '/worker')).text, worker, 'the worker has served it all');
 });
