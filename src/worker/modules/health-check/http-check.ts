@@ -56,7 +56,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     const local = localAddress(u, u.conf.settings);
     let tls: BackendTls | undefined;
     if (u.tls) {
-      const options = u.conf.tls!.options(u, this.target);
+      const options = u.conf.tls!.options(u, this.target, u.conf.tls!.purpose(u));
       if (options === null) {
         this.#end('loading the certificate', false);
         return;

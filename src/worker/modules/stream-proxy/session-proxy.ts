@@ -50,7 +50,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     this.#up.sent = 0;
     this.countAnew();
     const local = localAddress(this, settings);
-    const own = tls?.options(this, peer);
+    const own = tls?.options(this, peer, tls.purpose(this));
     if (own === null) {
       r.finalize(INTERNAL_SERVER_ERROR);
       return;

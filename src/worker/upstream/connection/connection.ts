@@ -5,6 +5,7 @@ import { Deadline, type Expiring } from '../../time/deadline.js';
 import type { SavedSession, TlsIdentity } from '../balancing/peer.js';
 import type { Channel, ChannelOwner } from './channel.js';
 import type { HandshakeCount } from './handshake-count.js';
+import type { TlsPurpose } from './tls-purpose.js';
 
 /** One connection to a backend, in use or waiting for the next request. */
 export class UpstreamConnection implements Channel, Expiring, SocketOwner {
@@ -30,6 +31,8 @@ export class UpstreamConnection implements Channel, Expiring, SocketOwner {
   /** Whom it leads to and which location opened it, while it is idle. */
   peerName = '';
   location: object | undefined = undefined;
+  /** Of TLS: what it was opened for; null without TLS, and where nobody else gets it. */
+  purpose: TlsPurpose | null = null;
   /** Of TLS: the session that the handshake may resume, and what a whole handshake tells. */
   resuming: SavedSession | undefined = undefined;
   identity: TlsIdentity | undefined = undefined;

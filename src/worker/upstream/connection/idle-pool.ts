@@ -1,6 +1,7 @@
 import type { Meter } from '../../../shared/zone/meters.js';
 import type { ChannelOwner } from './channel.js';
 import type { UpstreamConnection } from './connection.js';
+import { samePurpose, type TlsPurpose } from './tls-purpose.js';
 
 /** What the `keepalive*` directives of a group say. */
 export interface KeepaliveSettings {
@@ -46,12 +47,12 @@ export class IdlePool implements ChannelOwner {
     this.settings = settings;
   }
 
-  /** Takes the connection to a peer that was used last. */
-  take(name: string, tls: boolean, location: object): UpstreamConnection | undefined {
+  /** Takes the connection to a peer that was used last, of those that were opened for the same; `purpose`: null without TLS. */
+  take(name: string, purpose: TlsPurpose | null, location: object): UpstreamConnection | undefined {
     const idle = this.#idle;
     for (let i = idle.length - 1; i >= 0; i--) {
       const c = idle[i]!;
-      if (c.peerName !== name || c.tls !== tls || (this.settings.local && c.location !== location)) {
+      if (c.peerName !== name || !samePurpose(c.purpose, purpose) || (this.settings.local && c.location !== location)) {
         continue;
       }
       if (i === idle.length - 1) {

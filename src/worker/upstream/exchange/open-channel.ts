@@ -2,17 +2,32 @@ import type { Peer } from '../balancing/peer.js';
 import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { connectPeer } from '../connection/connector.js';
+import type { IdlePool } from '../connection/idle-pool.js';
 import { localAddress } from '../connection/local-address.js';
+import type { TlsPurpose } from '../connection/tls-purpose.js';
 import type { Http2BackendStream } from '../http2/backend-stream.js';
 import type { Http2Pool } from '../http2/http2-pool.js';
 import type { Http2User } from '../http2/http2-user.js';
 import { SharedConnection } from '../http2/shared-connection.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
+/** Takes a connection of HTTP/1 that waits, and does for the request, or begins one. Returns null, with the reason logged, to end with 500. */
+export function openHttp1(
+  u: UpstreamRequest,
+  peer: Peer,
+  pool: IdlePool | null | undefined,
+  owner: ChannelOwner,
+): UpstreamConnection | null {
+  const purpose = purposeOf(u);
+  return pool?.take(peer.name, purpose, u.conf) ?? openConnection(u, peer, owner, purpose);
+}
+
+const purposeOf = (u: UpstreamRequest): TlsPurpose | null => (u.tls ? u.conf.tls!.purpose(u) : null);
+
 /** Begins a connection to a peer, as the location says. Returns null, with the reason logged, to end with 500. */
-export function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwner): UpstreamConnection | null {
+function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwner, purpose: TlsPurpose | null): UpstreamConnection | null {
   const local = localAddress(u, u.conf.settings);
-  const tls = u.tls ? u.conf.tls!.options(u, peer) : undefined;
+  const tls = purpose === null ? undefined : u.conf.tls!.options(u, peer, purpose);
   if (tls === null) {
     return null;
   }
@@ -20,6 +35,7 @@ export function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwn
   if (tls !== undefined) {
     u.conf.tls!.opened(u, connection, peer, tls);
   }
+  connection.purpose = purpose;
   connection.requests = 1;
   return connection;
 }
@@ -36,17 +52,16 @@ export function openHttp2(
   user: Http2User,
   now: number,
 ): Http2BackendStream | null {
-  // To make a connection may change the name.
-  const { tlsName } = u.peer;
-  let shared = pool?.find(peer.name, u.tls, tlsName, u.conf, user.maxStreams, now);
+  const purpose = purposeOf(u);
+  let shared = pool?.find(peer.name, purpose, u.conf, user.maxStreams, now);
   if (shared === undefined) {
     shared = new SharedConnection(pool);
-    const carrier = openConnection(u, peer, shared);
+    const carrier = openConnection(u, peer, shared, purpose);
     if (carrier === null) {
       return null;
     }
     shared.carrier = carrier;
-    pool?.add(shared, peer.name, u.tls, tlsName, u.conf);
+    pool?.add(shared, peer.name, purpose, u.conf);
   }
   return shared.open(owner, user, now);
 }

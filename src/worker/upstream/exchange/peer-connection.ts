@@ -16,7 +16,7 @@ import { type ResolvedTarget, startResolving } from '../group/resolve-target.js'
 import { FailureType, failureStatus } from '../settings/failure.js';
 import { countAttempt } from './count-attempt.js';
 import { mayTryNext } from './next-upstream.js';
-import { openConnection, openHttp2 } from './open-channel.js';
+import { openHttp1, openHttp2 } from './open-channel.js';
 import { ResponseHeadReader } from './response-head-reader.js';
 import { traceChoice, traceRequest } from './trace-exchange.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -134,9 +134,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
     u.reinit();
     const { http2User } = u.exchange;
     const c =
-      http2User === undefined
-        ? (this.group?.idle?.take(peer.name, u.tls, u.conf) ?? openConnection(u, peer, this))
-        : openHttp2(u, peer, this.group?.streams, this, http2User, now);
+      http2User === undefined ? openHttp1(u, peer, this.group?.idle, this) : openHttp2(u, peer, this.group?.streams, this, http2User, now);
     if (c === null) {
       u.finalize(500);
       return;

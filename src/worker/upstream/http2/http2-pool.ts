@@ -1,13 +1,13 @@
 import type { IdleMeter, KeepaliveSettings } from '../connection/idle-pool.js';
+import { samePurpose, type TlsPurpose } from '../connection/tls-purpose.js';
 import type { SharedConnection } from './shared-connection.js';
 
 /** A connection, and what it is for: requests share it that would open the same. */
 interface Entry {
   readonly connection: SharedConnection;
   readonly peerName: string;
-  readonly tls: boolean;
-  /** The name that the backend's certificate was checked for. */
-  readonly tlsName: string;
+  /** What it was opened for; null without TLS. */
+  readonly purpose: TlsPurpose | null;
   /** The location that opened it. */
   readonly location: object;
 }
@@ -26,19 +26,16 @@ export class Http2Pool {
     this.#settings = settings;
   }
 
-  /**
-   * A connection to a peer with room for another stream, `most` in all; undefined if there is none. TLS is set up as the location says, so
-   * its connections are for that location.
-   */
-  find(peerName: string, tls: boolean, tlsName: string, location: object, most: number, now: number): SharedConnection | undefined {
+  /** A connection to a peer, opened for the same, with room for another stream, `most` in all; undefined if there is none. */
+  find(peerName: string, purpose: TlsPurpose | null, location: object, most: number, now: number): SharedConnection | undefined {
     const entries = this.#entries;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!;
       const { connection } = entry;
-      if (entry.peerName !== peerName || entry.tls !== tls || !connection.hasRoom(most)) {
+      if (entry.peerName !== peerName || !samePurpose(entry.purpose, purpose) || !connection.hasRoom(most)) {
         continue;
       }
-      if (((tls || this.#settings.local) && entry.location !== location) || (tls && entry.tlsName !== tlsName)) {
+      if (this.#settings.local && entry.location !== location) {
         continue;
       }
       const { requests, time } = this.#settings;
@@ -58,8 +55,8 @@ export class Http2Pool {
   }
 
   /** Has others share a connection that was opened for a location. */
-  add(connection: SharedConnection, peerName: string, tls: boolean, tlsName: string, location: object): void {
-    this.#entries.push({ connection, peerName, tls, tlsName, location });
+  add(connection: SharedConnection, peerName: string, purpose: TlsPurpose | null, location: object): void {
+    this.#entries.push({ connection, peerName, purpose, location });
   }
 
   /** A connection has no streams any more: it waits for others, unless enough do already. */

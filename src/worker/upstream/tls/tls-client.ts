@@ -15,6 +15,7 @@ import type { Peer, TlsIdentity } from '../balancing/peer.js';
 import type { BackendUser } from '../connection/backend-user.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { HandshakeCount } from '../connection/handshake-count.js';
+import type { TlsPurpose } from '../connection/tls-purpose.js';
 import type { UpstreamTls } from '../exchange/tls.js';
 import type { TlsClientSettings } from '../settings/tls-settings.js';
 
@@ -78,6 +79,8 @@ export class TlsClient implements UpstreamTls {
   readonly #dynamic: boolean;
   readonly #contexts: IdentityContexts;
   readonly #http2: boolean;
+  /** The latest purpose, which is mostly the next one's, too. */
+  #purpose: TlsPurpose | undefined = undefined;
 
   /** Locations with the same settings share a context through `contexts`. `http2`: that protocol is asked for. */
   constructor(conf: Readonly<TlsClientSettings>, files: NamedFiles, contexts: Map<string, ClientContext>, http2 = false) {
@@ -98,24 +101,38 @@ export class TlsClient implements UpstreamTls {
     network.prepareTls();
   }
 
+  purpose(u: BackendUser): TlsPurpose {
+    const { sslServerName: told, sslVerify, sslVerifyDepth, sslName, sslCertificate, sslCertificateKey } = this.#conf;
+    const certificate = this.#dynamic ? sslCertificate!.eval(u.r) : '';
+    const key = certificate === '' ? '' : sslCertificateKey!.eval(u.r);
+    let name = '';
+    if (told || sslVerify) {
+      name = hostPart(sslName === undefined ? u.peer.tlsName : sslName.eval(u.r));
+      u.peer.useTlsName(name);
+    }
+    const last = this.#purpose;
+    if (last !== undefined && last.name === name && last.certificate === certificate && last.key === key) {
+      return last;
+    }
+    const purpose = { context: this.#context, certificate, key, name, told, depth: sslVerify ? sslVerifyDepth : 0 };
+    this.#purpose = purpose;
+    return purpose;
+  }
+
   // nginx: ngx_http_upstream_ssl_init_connection.
-  options(u: BackendUser, peer: Peer): BackendTls | null {
+  options(u: BackendUser, peer: Peer, { certificate, key, name }: TlsPurpose): BackendTls | null {
     const conf = this.#conf;
-    const context = this.#dynamic ? this.#contextFor(u) : this.#context;
+    const context = certificate === '' ? this.#context : this.#contextFor(u, certificate, key);
     if (context === null) {
       return null;
     }
     let serverName: string | undefined;
-    if (conf.sslServerName || conf.sslVerify) {
-      const name = hostPart(conf.sslName === undefined ? u.peer.tlsName : conf.sslName.eval(u.r));
-      u.peer.useTlsName(name);
-      if (conf.sslServerName && isHostName(name)) {
-        if (name.length > LONGEST_NAME) {
-          u.log(ERROR, `SSL_set_tlsext_host_name("${name}") failed (SSL: error:0A00013F:SSL routines::ssl3 ext invalid servername)`);
-          return null;
-        }
-        serverName = name;
+    if (conf.sslServerName && isHostName(name)) {
+      if (name.length > LONGEST_NAME) {
+        u.log(ERROR, `SSL_set_tlsext_host_name("${name}") failed (SSL: error:0A00013F:SSL routines::ssl3 ext invalid servername)`);
+        return null;
       }
+      serverName = name;
     }
     const saved = conf.sslSessionReuse ? peer.sessions?.get(context) : undefined;
     let used = context;
@@ -173,14 +190,8 @@ export class TlsClient implements UpstreamTls {
   }
 
   // nginx: ngx_http_upstream_ssl_certificate.
-  #contextFor(u: BackendUser): SecureContext | null {
-    const { sslCertificate, sslCertificateKey } = this.#conf;
+  #contextFor(u: BackendUser, certificate: string, key: string): SecureContext | null {
     try {
-      const certificate = sslCertificate!.eval(u.r);
-      if (certificate === '') {
-        return this.#context;
-      }
-      const key = sslCertificateKey!.eval(u.r);
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
       u.log(ERROR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
