@@ -206,7 +206,8 @@ const NUMBER = /^[\d.]+$/;
 const DIGIT = /^\d/;
 
 /** Hosts of runs, names of cases, ports; and what other servers have in its place. */
-const VARYING = /\bc\d+\b|(?<!-)\b\d{4,5}\b(?!-)|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/\w+_temp\/[\d/]+/;
+const VARYING =
+  /\bc\d+\b|(?<!-)\b\d{4,5}\b(?!-)|\b(?:sluice|nginx)\b(?:\/\d+\.\d+\.\d+)?|boundary=\S+|^--\d{20}|\/(?:\w+_temp|dav\/\d)\/[\d/]+|Date: \w{3}, \d\d \w{3} 202\d [\d:]+ GMT/;
 
 /** By the folder of a server. */
 const patterns = new Map<string, RegExp>();
@@ -226,13 +227,15 @@ const varied = (found: string): string =>
     ? found.replace(/[\d/]+$/, '/FILE')
     : found.startsWith('boundary')
       ? 'boundary=BOUNDARY'
-      : found.startsWith('-')
-        ? '--BOUNDARY'
-        : found.startsWith('r')
-          ? // A connection to a backend that was kept has the name of who began it.
-            'EARLIER HOST'
-          : found.startsWith('c')
-            ? found
-            : found.includes('/')
-              ? 'NAME/VERSION'
-              : 'NAME';
+      : found.startsWith('Date')
+        ? 'Date: NOW'
+        : found.startsWith('-')
+          ? '--BOUNDARY'
+          : found.startsWith('r')
+            ? // A connection to a backend that was kept has the name of who began it.
+              'EARLIER HOST'
+            : found.startsWith('c')
+              ? found
+              : found.includes('/')
+                ? 'NAME/VERSION'
+                : 'NAME';

@@ -95,3 +95,10 @@ export function isOfLeaving({ case: one, left, right }: Compared, { what }: Diff
 /** How often backends were asked, at least once. */
 export const askedInAll = (left: Compared['left'], right: Compared['left']): number =>
   Math.max(1, ...[left, right].map((seen) => Number(seen.get('requests to the backend'))));
+
+/** An error log without some of its lines. */
+export const linesWithout = (text: string, unwanted: RegExp): string =>
+  text
+    .split('\n')
+    .filter((line) => !unwanted.test(line))
+    .join('\n');

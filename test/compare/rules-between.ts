@@ -15,6 +15,7 @@ import {
   isOfLeaving,
   leaves,
   linesOf,
+  linesWithout,
   longestBody,
   type Rule,
   some,
@@ -34,12 +35,6 @@ const DATA_FRAMES = 64;
 
 /** An error log without what it says of connections that were reset. */
 const withoutResets = (text: string): string => linesWithout(text, /\(104: Connection reset by peer\)/);
-
-const linesWithout = (text: string, unwanted: RegExp): string =>
-  text
-    .split('\n')
-    .filter((line) => !unwanted.test(line))
-    .join('\n');
 
 /** An error log without what it says of malformed chunks. */
 const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] client sent invalid chunked body$/);
@@ -91,14 +86,16 @@ export const between: readonly Rule[] = [
     name: 'the connection after what is no image',
     why: 'the rest of a response that breaks off is there already or not when its beginning is seen to be no image',
     when: ({ case: one, left }) =>
-      uses(one, /image_filter /) && ['short', 'long', 'bad-chunk'].includes(one.answer.framing) && some(left, /\$status$/, '415'),
+      uses(one, /image_filter /) &&
+      ['short', 'long', 'bad-chunk'].includes(one.answer.framing) &&
+      (some(left, /\$status$/, '415') || some(left, /\$sent_http_content_type$/, 'application/json')),
     what: /^end$|: header connection$|\$bytes_sent$|\$sent_http_connection$|^error log$|^responses$|^(response|log) [2-9]|^lines of|^requests? /,
   },
   {
     name: 'sizes of frames of HTTP/3',
     why: 'bytes are counted with the heads of frames, whose number depends on the pieces',
     axes: ['http3-engine', 'http3-early'],
-    when: (_compared, difference) => within(DATA_FRAMES, difference),
+    when: (_compared, difference) => within(DATA_FRAMES + Number(difference.left) / 10_000, difference),
     what: /\$(body_)?bytes_sent$/,
   },
   {
@@ -147,6 +144,13 @@ export const between: readonly Rule[] = [
     why: 'the response says whether the connection is kept before or after the malformed chunk came',
     when: ({ case: one, left, right }) => badBody(one) && left.get('response 1: status') === right.get('response 1: status'),
     what: /^end$|: header (connection|keep-alive)$|\$(sent_http_connection|content_length|bytes_sent)$/,
+  },
+  {
+    name: 'a malformed body that is seen before the response',
+    why: 'the malformed chunk came with the request, or behind it',
+    when: ({ case: one, left, right }) =>
+      badBody(one) && [...left, ...right].some(([what, text]) => /: status$/.test(what) && text === '400'),
+    what: /^end$|^responses?|^log |^lines of|^requests? |^error log$/,
   },
   {
     name: 'the end of a malformed body that nobody reads',
@@ -352,6 +356,43 @@ export const between: readonly Rule[] = [
     axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
     what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe|slice_range)|^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a Transfer-Encoding of the configuration',
+    why: 'only a request of HTTP/1 has one to pass on, and then the backend reads chunks where there are none',
+    axes: HTTP2,
+    when: ({ case: one }) => uses(one, /proxy_set_header Transfer-Encoding/) && hasChunks(one),
+    what: /./,
+  },
+  {
+    name: 'a backend whose handshake fails beside a kept connection',
+    why: 'a connection that an earlier request left needs no handshake',
+    when: ({ case: one, left, right }) =>
+      one.answer.handshake !== undefined &&
+      [left, right].filter((seen) => seen.get('request 1 to the backend')?.startsWith('TLS for')).length === 1,
+    what: /./,
+  },
+  {
+    name: 'whether a client that waits sends its body',
+    why: 'a response that is final comes before the body or after it, and then the body is part of what follows',
+    when: ({ case: one }) =>
+      one.client.requests.length > 1 &&
+      anyRequest(one, ({ fields, body }) => body !== undefined && fields.some(([name]) => name === 'Expect')),
+    what: /^end$|^responses?$|^(response|log|request) [2-9]|^lines of|^requests |^error log$/,
+  },
+  {
+    name: 'a HEAD that is stored',
+    why: 'what a backend sends behind the promised end of a body that only the store reads is seen where it is read',
+    axes: ['buffering'],
+    when: ({ case: one }) => uses(one, /_store /) && one.answer.framing === 'long' && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /\$request_completion$|^error log$/,
+  },
+  {
+    name: 'how much js_preread sees at once',
+    why: 'a buffer that one read fills ends the session before the script has decided',
+    axes: ['pieces'],
+    when: ({ case: one }) => uses(one, /preread_buffer_size 16/) && uses(one, /js_preread/),
+    what: /./,
   },
   {
     name: 'a parameter of CGI that says HTTPS',

@@ -1,5 +1,6 @@
 // Long, since it is one table of all differences that are meant.
 
+import { isUtf8 } from 'node:buffer';
 import { type Case, isFront } from './case.js';
 import { CRASH } from './observation.js';
 import {
@@ -13,6 +14,7 @@ import {
   http2Backend,
   leaves,
   linesOf,
+  linesWithout,
   type Rule,
   some,
   uses,
@@ -30,6 +32,8 @@ const packedNothing = ({ answer }: Case): boolean =>
 
 /** Bytes of the frames of HTTP/3 around a body in few pieces. */
 const FRAMES = 64;
+/** Bytes of the longest request line. */
+const LONG_KEY = 4096;
 
 /** An error log without what it says of folders that have no real path. */
 const withoutRealpaths = (text: string): string =>
@@ -144,7 +148,9 @@ export const beside: readonly Rule[] = [
     axes: http3,
     when: ({ case: one }, { left, right }) =>
       Number(right) >= Number(left) &&
-      Number(right) - Number(left) <= FRAMES + Number(left) * (uses(one, /ssi on|add_(before|after)_body|sub_filter/) ? 0.25 : 0.004),
+      Number(right) - Number(left) <=
+        FRAMES +
+          Number(left) * (uses(one, /ssi on|add_(before|after)_body|sub_filter/) ? 0.25 : uses(one, /_buffer_size 256/) ? 0.015 : 0.004),
     what: /\$body_bytes_sent$/,
   },
   {
@@ -160,6 +166,13 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }, { left, right }) => uses(one, /\$realpath_root/) && withoutRealpaths(left) === withoutRealpaths(right),
     what: /^error log$/,
+  },
+  {
+    name: 'memory that nginx logs for a path',
+    why: 'where a folder has no real path, nginx logs what was in its memory in place of $request_filename, over HTTP/2 and HTTP/3 at times with no end',
+    axes: multiplexed,
+    when: ({ case: one, left }) => uses(one, /dav_methods/) && left.get('error log')?.includes('realpath()') === true,
+    what: /^log \d+: |^lines of|^error log$/,
   },
   {
     name: 'a script that decides on a request that is given up',
@@ -201,18 +214,18 @@ export const beside: readonly Rule[] = [
     name: 'a certificate for a backend that cannot be loaded',
     told: 'before it connects. nginx connects first',
     axes: nginx,
-    when: ({ left, right }) => [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true),
-    what: /\$upstream_|^error log$|: upstream_|^requests? /,
+    when: ({ case: one, left, right }) =>
+      [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true) ||
+      (uses(one, /_ssl_certificate %%DIR%%\/tls\/\$arg_x/) && anyRequest(one, ({ target }) => !/[?&]x=1(&|$)/.test(target))),
+    what: /\$upstream_|^error log$|: upstream_|^requests? |^end$|^response \d+: (status|body|header (connection|content-length|server))$|\$(status|(body_)?bytes_sent|sent_http_(connection|content_length))$/,
   },
   {
-    name: 'a kept connection for which there is no certificate any more',
-    why: 'whoever still has the connection needs no certificate',
+    name: 'a kept connection of TLS',
+    told: 'go to requests that would have opened the same',
     axes: nginx,
     when: ({ case: one, left, right }) =>
-      uses(one, /_ssl_certificate %%DIR%%\/tls\/\$arg_x/) &&
-      Number(left.get('requests to the backend')) > Number(right.get('requests to the backend')) &&
-      some(right, /^response [2-9]: status$/, '500'),
-    what: /^end$|^responses?|^log [2-9]|^requests? |^error log$|^lines of/,
+      uses(one, /_ssl_(name|certificate) [^;]*\$/) && left.get('request 1 to the backend') !== right.get('request 1 to the backend'),
+    what: /^end$|^responses?|^log |^requests? |^error log$|^lines of/,
   },
   {
     name: 'a charset without a value',
@@ -261,6 +274,59 @@ export const beside: readonly Rule[] = [
     what: /^(?!request 1 )/,
   },
   {
+    name: 'a client that leaves behind a request that waits',
+    told: 'A client that ends its side behind a pipelined request',
+    axes: nginx,
+    when: ({ case: one, right }) => one.client.requests.length > 1 && some(right, /\$status$/, '499'),
+    what: /^log |^lines of|^error log$/,
+  },
+  {
+    name: 'UTF-8 that breaks off in the middle of a character',
+    told: 'of UTF-8 that breaks off in the middle of a character',
+    axes: nginx,
+    when: ({ case: one }) =>
+      /charset/i.test(JSON.stringify([one.parts, one.answer.fields])) && !isUtf8(Buffer.from(one.answer.body.text, 'latin1')),
+    what: /: body$|\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'the length that a script announced, with post_action',
+    why: 'nginx logs the length that the script said, and not that of the response of post_action, which is logged otherwise',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /main\.announced/) && uses(one, /post_action/),
+    what: /\$sent_http_content_length$/,
+  },
+  {
+    name: 'post_action after a script whose subrequest was too long',
+    why: 'nginx gives such a request up, without a status in the log',
+    axes: nginx,
+    when: ({ case: one, right }) => uses(one, /js-asked/) && uses(one, /post_action/) && some(right, /\$status$/, '000'),
+    what: /^log |^requests? /,
+  },
+  {
+    name: 'the end of a body in chunks over HTTP/3',
+    why: 'nginx takes what is left of it for a malformed chunk when post_action begins',
+    axes: http3,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /post_action/) &&
+      linesWithout(right, /client sent invalid chunked body/) === linesWithout(left, /client sent invalid chunked body/),
+    what: /^error log$/,
+  },
+  {
+    name: 'a memcached key that is read with its answer',
+    why: 'nginx reads no further than it needs to see that the answer is none',
+    axes: nginx,
+    when: ({ case: one }, difference) => uses(one, /memcached_pass/) && within(LONG_KEY, difference),
+    what: /\$upstream_(bytes_received|response_length)$/,
+  },
+  {
+    name: 'limits of sessions that others have',
+    why: 'cases are played at the same time, and their sessions count together',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /limit_conn sessions/) && linesWithout(right, /limiting connections/) === linesWithout(left, /limiting connections/),
+    what: /^error log$/,
+  },
+  {
     name: 'the charset of a list in XML',
     why: 'in nginx, $sent_http_content_type has it once the head is written, and not in add_header',
     axes: nginx,
@@ -299,7 +365,9 @@ export const beside: readonly Rule[] = [
     name: 'gzip of pieces, beside nginx',
     why: 'each server flushes what came with one read',
     axes: nginx,
-    when: ({ case: one }) => uses(one, /gzip on/) && (http2Backend(one) || BROKEN.has(one.answer.framing)),
+    when: ({ case: one }) =>
+      uses(one, /gzip on/) &&
+      (http2Backend(one) || BROKEN.has(one.answer.framing) || one.answer.fields.some(([name]) => name === 'X-Accel-Buffering')),
     what: /\$(gzip_ratio|body_bytes_sent|bytes_sent)$/,
   },
   {
@@ -374,7 +442,7 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left }) =>
       uses(one, /gunzip on/) &&
       one.answer.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip') &&
-      some(left, /: status$/, '204'),
+      (some(left, /: status$/, '204') || some(left, /: status$/, '304')),
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
@@ -404,7 +472,7 @@ export const beside: readonly Rule[] = [
     why: 'nginx waits for ever where a subrequest goes to a backend, or a request to one of gRPC, before the body of the request was read',
     axes: nginx,
     when: ({ case: one, left, right }) =>
-      uses(one, /grpc_pass|js-asked|add_(before|after)_body/) && right.get('end') === 'late' && left.get('end') === 'done',
+      uses(one, /grpc_pass|js-asked|add_(before|after)_body/) && right.get('end') === 'late' && left.get('end') !== 'late',
     what: /./,
   },
   {
@@ -498,7 +566,8 @@ export const beside: readonly Rule[] = [
     name: 'the size of a page that is too large',
     why: 'nginx refuses a built-in page that is longer than image_filter_buffer, and tells its size nevertheless, as if it had not',
     axes: nginx,
-    when: ({ case: one, left }) => uses(one, /image_filter size; .*image_filter_buffer 10;/) && some(left, /: status$|\$status$/, '415'),
+    when: ({ case: one, left }) =>
+      uses(one, /image_filter (size|resize).*image_filter_buffer 10;/) && some(left, /: status$|\$status$/, '415'),
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
@@ -642,7 +711,7 @@ export const beside: readonly Rule[] = [
     why: 'nginx logs a request that waited for its subrequests with what was sent and done until then',
     axes: nginx,
     when: ({ case: one }) => uses(one, /log_subrequest/),
-    what: /\$(body_bytes_sent|request_completion)$/,
+    what: /\$(body_bytes_sent|request_completion|sent_http_(content_length|transfer_encoding))$/,
   },
   {
     name: 'a body that failed',
