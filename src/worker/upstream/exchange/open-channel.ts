@@ -11,7 +11,10 @@ import type { Http2User } from '../http2/http2-user.js';
 import { SharedConnection } from '../http2/shared-connection.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/** Takes a connection of HTTP/1 that waits, and does for the request, or begins one. Returns null, with the reason logged, to end with 500. */
+/**
+ * Takes a connection of HTTP/1 that waits and was opened for the same, or begins one. Returns null, with the reason logged, to end with
+ * 500.
+ */
 export function openHttp1(
   u: UpstreamRequest,
   peer: Peer,
