@@ -266,7 +266,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a kept connection that its backend has closed meanwhile',
     why: 'a request that was sent on it goes out again, and one that saw the end before was never sent on it',
-    when: ({ case: one }) => one.answer.leave !== undefined || ['long', 'close'].includes(one.answer.framing),
+    when: ({ case: one }) => one.answer.leave !== undefined || ['long', 'close', 'bad-chunk'].includes(one.answer.framing),
     what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
   },
   {
@@ -307,7 +307,9 @@ export const between: readonly Rule[] = [
     why: 'the end of its side is there before the end of its handshake, which fails',
     axes: ['early'],
     when: ({ case: one, right }) =>
-      leaves(one) && (right.get('responses') === '0' || some(right, /: complete$/, 'false')) && right.get('end') === 'closed',
+      leaves(one) &&
+      (Number(right.get('responses')) < one.client.requests.length || some(right, /: complete$/, 'false')) &&
+      right.get('end') === 'closed',
     what: /^end$|^responses?/,
   },
   {

@@ -479,7 +479,9 @@ export const beside: readonly Rule[] = [
     name: 'a connection of nginx that early data stops',
     why: 'nginx does not go on where it discards a long body that began as early data, nor where a response breaks off behind early data',
     axes: ['nginx-early'],
-    when: ({ left, right }) => right.get('end') === 'late' && left.get('end') !== 'late',
+    when: ({ case: one, left, right }) =>
+      (right.get('end') === 'late' && left.get('end') !== 'late') ||
+      (one.client.slow === true && Number(right.get('responses')) < Number(left.get('responses'))),
     what: /./,
   },
   {
