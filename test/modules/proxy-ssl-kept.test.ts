@@ -56,6 +56,7 @@ for (const version of ['1.1', '2']) {
             proxy_ssl_verify on; proxy_ssl_trusted_certificate ${ca.cert}; proxy_ssl_name $arg_x; proxy_pass https://kept;
           }
           location /shown { proxy_ssl_certificate $arg_c; proxy_ssl_certificate_key $arg_k; proxy_pass https://kept; }
+          location /bound { proxy_bind $arg_x; proxy_pass https://kept; }
           location /fixed { proxy_ssl_certificate ${client.cert}; proxy_ssl_certificate_key ${client.key}; proxy_pass https://kept; }
         }`),
       asRoot: true,
@@ -78,5 +79,9 @@ for (const version of ['1.1', '2']) {
     t.equal(await said('/fixed'), 'none client 7');
     t.equal(await said('/plain'), 'none nobody 1');
     t.equal(await said('/fixed'), 'none client 7');
+    t.equal(await said('/bound?x=127.0.0.2'), 'none nobody 8');
+    t.equal(await said('/bound?x=127.0.0.3'), 'none nobody 9', 'from another address');
+    t.equal(await said('/bound?x=127.0.0.2'), 'none nobody 8');
+    t.equal(await said('/bound'), 'none nobody 1');
   });
 }

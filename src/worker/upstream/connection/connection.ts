@@ -31,6 +31,8 @@ export class UpstreamConnection implements Channel, Expiring, SocketOwner {
   /** Whom it leads to and which location opened it, while it is idle. */
   peerName = '';
   location: object | undefined = undefined;
+  /** The value of `*_bind` that it was opened with. */
+  boundTo = '';
   /** Of TLS: what it was opened for; null without TLS, and where nobody else gets it. */
   purpose: TlsPurpose | null = null;
   /** Of TLS: the session that the handshake may resume, and what a whole handshake tells. */

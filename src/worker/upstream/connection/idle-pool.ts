@@ -47,12 +47,15 @@ export class IdlePool implements ChannelOwner {
     this.settings = settings;
   }
 
-  /** Takes the connection to a peer that was used last, of those that were opened for the same; `purpose`: null without TLS. */
-  take(name: string, purpose: TlsPurpose | null, location: object): UpstreamConnection | undefined {
+  /** Takes the connection to a peer that was used last, of those that were opened alike; `purpose`: null without TLS. */
+  take(name: string, purpose: TlsPurpose | null, boundTo: string, location: object): UpstreamConnection | undefined {
     const idle = this.#idle;
     for (let i = idle.length - 1; i >= 0; i--) {
       const c = idle[i]!;
-      if (c.peerName !== name || !samePurpose(c.purpose, purpose) || (this.settings.local && c.location !== location)) {
+      if (c.peerName !== name || c.boundTo !== boundTo || !samePurpose(c.purpose, purpose)) {
+        continue;
+      }
+      if (this.settings.local && c.location !== location) {
         continue;
       }
       if (i === idle.length - 1) {

@@ -30,6 +30,9 @@ export interface SocketSettings {
   readonly socketSndbuf: number;
 }
 
+/** The value of `*_bind` for a request or session; empty without one. */
+export const boundTo = (u: BackendUser, { bind }: SocketSettings): string => (bind === null ? '' : bind.value.eval(u.r));
+
 /** From where the connections for a request or session are made. nginx: ngx_http_upstream_set_local. */
 export function localAddress(u: BackendUser, settings: SocketSettings): ConnectOptions {
   const { bind, socketKeepalive, socketRcvbuf: rcvbuf, socketSndbuf: sndbuf } = settings;

@@ -3,7 +3,7 @@ import type { ChannelOwner } from '../connection/channel.js';
 import type { UpstreamConnection } from '../connection/connection.js';
 import { connectPeer } from '../connection/connector.js';
 import type { IdlePool } from '../connection/idle-pool.js';
-import { localAddress } from '../connection/local-address.js';
+import { boundTo, localAddress } from '../connection/local-address.js';
 import type { TlsPurpose } from '../connection/tls-purpose.js';
 import type { Http2BackendStream } from '../http2/backend-stream.js';
 import type { Http2Pool } from '../http2/http2-pool.js';
@@ -11,10 +11,7 @@ import type { Http2User } from '../http2/http2-user.js';
 import { SharedConnection } from '../http2/shared-connection.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
-/**
- * Takes a connection of HTTP/1 that waits and was opened for the same, or begins one. Returns null, with the reason logged, to end with
- * 500.
- */
+/** Takes a waiting connection of HTTP/1 that was opened alike, or begins one. Returns null, with the reason logged, to end with 500. */
 export function openHttp1(
   u: UpstreamRequest,
   peer: Peer,
@@ -22,13 +19,20 @@ export function openHttp1(
   owner: ChannelOwner,
 ): UpstreamConnection | null {
   const purpose = purposeOf(u);
-  return pool?.take(peer.name, purpose, u.conf) ?? openConnection(u, peer, owner, purpose);
+  const from = boundTo(u, u.conf.settings);
+  return pool?.take(peer.name, purpose, from, u.conf) ?? openConnection(u, peer, owner, purpose, from);
 }
 
 const purposeOf = (u: UpstreamRequest): TlsPurpose | null => (u.tls ? u.conf.tls!.purpose(u) : null);
 
 /** Begins a connection to a peer, as the location says. Returns null, with the reason logged, to end with 500. */
-function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwner, purpose: TlsPurpose | null): UpstreamConnection | null {
+function openConnection(
+  u: UpstreamRequest,
+  peer: Peer,
+  owner: ChannelOwner,
+  purpose: TlsPurpose | null,
+  from: string,
+): UpstreamConnection | null {
   const local = localAddress(u, u.conf.settings);
   const tls = purpose === null ? undefined : u.conf.tls!.options(u, peer, purpose);
   if (tls === null) {
@@ -39,6 +43,7 @@ function openConnection(u: UpstreamRequest, peer: Peer, owner: ChannelOwner, pur
     u.conf.tls!.opened(u, connection, peer, tls);
   }
   connection.purpose = purpose;
+  connection.boundTo = from;
   connection.requests = 1;
   return connection;
 }
@@ -56,15 +61,16 @@ export function openHttp2(
   now: number,
 ): Http2BackendStream | null {
   const purpose = purposeOf(u);
-  let shared = pool?.find(peer.name, purpose, u.conf, user.maxStreams, now);
+  const from = boundTo(u, u.conf.settings);
+  let shared = pool?.find(peer.name, purpose, from, u.conf, user.maxStreams, now);
   if (shared === undefined) {
     shared = new SharedConnection(pool);
-    const carrier = openConnection(u, peer, shared, purpose);
+    const carrier = openConnection(u, peer, shared, purpose, from);
     if (carrier === null) {
       return null;
     }
     shared.carrier = carrier;
-    pool?.add(shared, peer.name, purpose, u.conf);
+    pool?.add(shared, peer.name, purpose, from, u.conf);
   }
   return shared.open(owner, user, now);
 }

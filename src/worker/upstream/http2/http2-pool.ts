@@ -8,6 +8,7 @@ interface Entry {
   readonly peerName: string;
   /** What it was opened for; null without TLS. */
   readonly purpose: TlsPurpose | null;
+  readonly boundTo: string;
   /** The location that opened it. */
   readonly location: object;
 }
@@ -26,8 +27,15 @@ export class Http2Pool {
     this.#settings = settings;
   }
 
-  /** A connection to a peer, opened for the same, with room for another stream, `most` in all; undefined if there is none. */
-  find(peerName: string, purpose: TlsPurpose | null, location: object, most: number, now: number): SharedConnection | undefined {
+  /** A connection to a peer, opened alike, with room for another stream, `most` in all; undefined if there is none. */
+  find(
+    peerName: string,
+    purpose: TlsPurpose | null,
+    boundTo: string,
+    location: object,
+    most: number,
+    now: number,
+  ): SharedConnection | undefined {
     const entries = this.#entries;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!;
@@ -35,7 +43,7 @@ export class Http2Pool {
       if (entry.peerName !== peerName || !samePurpose(entry.purpose, purpose) || !connection.hasRoom(most)) {
         continue;
       }
-      if (this.#settings.local && entry.location !== location) {
+      if (entry.boundTo !== boundTo || (this.#settings.local && entry.location !== location)) {
         continue;
       }
       const { requests, time } = this.#settings;
@@ -55,8 +63,8 @@ export class Http2Pool {
   }
 
   /** Has others share a connection that was opened for a location. */
-  add(connection: SharedConnection, peerName: string, purpose: TlsPurpose | null, location: object): void {
-    this.#entries.push({ connection, peerName, purpose, location });
+  add(connection: SharedConnection, peerName: string, purpose: TlsPurpose | null, boundTo: string, location: object): void {
+    this.#entries.push({ connection, peerName, purpose, boundTo, location });
   }
 
   /** A connection has no streams any more: it waits for others, unless enough do already. */
