@@ -3,6 +3,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { compileFunction, constants } from 'node:vm';
 import { ownValue } from '../../shared/collection/own-value.js';
+import { IMPORT, type NativeImport, namespaceOf, nativeImport } from './dynamic-import.js';
 import type { toScript } from './transform.js';
 
 /** What a module exports, by name. */
@@ -31,7 +32,7 @@ interface Loaded {
   esModule: boolean;
 }
 
-const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', IMPORT];
 
 /** What V8 says of a script that is an ES module. */
 const MODULE_ERRORS =
@@ -195,7 +196,7 @@ export class ModuleLoader {
     this.#modules.set(file, loaded);
     try {
       const module = { exports: loaded.exports };
-      run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file));
+      run.call(module.exports, module.exports, this.#requireFrom(file), module, file, dirname(file), this.#importFrom(file));
       loaded.exports = module.exports;
       // What a bundler has made of an ES module says so.
       loaded.esModule ||= loaded.exports?.__esModule === true;
@@ -254,6 +255,27 @@ export class ModuleLoader {
         names.splice(at, 1);
       }
     }
+  }
+
+  /** `import()` of an ES module, which gives the same modules as its other imports. */
+  #importFrom(file: string): (name: unknown, options?: unknown) => Promise<unknown> {
+    let native: NativeImport | undefined;
+    return async (given, options) => {
+      const name = String(given);
+      const builtin = ownValue(this.#builtins, name);
+      if (builtin !== undefined && (this.#gate === undefined || !isBuiltin(name))) {
+        return namespaceOf(builtin());
+      }
+      if (!isBuiltin(name) && !isPackage(createRequire(file), name)) {
+        const own = this.#find(name, this.#foldersFor(file));
+        if (own !== undefined && !isNative(own)) {
+          const { exports, esModule } = this.#module(own);
+          return esModule ? exports : namespaceOf(exports);
+        }
+      }
+      native ??= nativeImport(file);
+      return native(name, options);
+    };
   }
 
   #requireFrom(file: string): (name: string) => unknown {
@@ -370,31 +392,3 @@ const isInstalled = (file: string): boolean => file.includes('/node_modules/');
 
 /** What Node loads itself: packages, and files that say by their names what they are. */
 const isNative = (file: string): boolean => file.includes('/node_modules/') || /\.(?:cjs|json|node)$/.test(file);
-
-/** What a name leads to from a module's exports, and the object that it is a member of. */
-export function memberOf(exports: unknown, path: readonly string[]): { readonly owner: unknown; readonly value: unknown } {
-  let owner: unknown;
-  let value = exports;
-  for (const name of path) {
-    owner = value;
-    value = (value as Record<string, unknown> | undefined | null)?.[name];
-  }
-  return { owner, value };
-}
-
-/** The function that a directive names, `module.function` or `module.object.function`; undefined when there is none. */
-export function functionOf(exports: unknown, path: readonly string[]): ((...args: unknown[]) => unknown) | undefined {
-  const { owner, value } = memberOf(exports, path);
-  if (typeof value !== 'function') {
-    return undefined;
-  }
-  const run = value as (...args: unknown[]) => unknown;
-  // As in njs, a function of a module has no `this`; a method of an object of some class does.
-  return owner === undefined || isLiteralObject(owner) ? run : run.bind(owner);
-}
-
-/** Whether an object is of no class. */
-export function isLiteralObject(value: unknown): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}

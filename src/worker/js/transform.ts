@@ -2,19 +2,25 @@
 import { Script } from 'node:vm';
 import { transform } from 'sucrase';
 import { parse } from 'sucrase/dist/parser/index.js';
+import { IMPORT } from './dynamic-import.js';
 import { type SharedVariable, sharedVariables } from './shared-state.js';
 
-/** Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. */
+/**
+ * Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. What `import()`
+ * gives is asked of the parameter {@link IMPORT}.
+ */
 export function toScript(source: string, file: string, typed: boolean): string {
   const { code } = transform(source, {
     // In plain JavaScript `a < b > (c)` is no call, and an import that nothing uses is made for what it does.
     transforms: typed ? ['imports', 'typescript'] : ['imports'],
     filePath: file,
-    preserveDynamicImport: true,
     disableESTransforms: true,
   });
-  return exportLast(code);
+  return exportLast(code.replace(SYNC_IMPORT, `${IMPORT}(...(((...all) => all)(`));
 }
+
+/** What sucrase makes of the beginning of `import(`, with as many open brackets as what takes its place. */
+const SYNC_IMPORT = /\bPromise\.resolve\(\)\.then\(\(\) => _interopRequireWildcard\d*\(require\(/g;
 
 /** The variables of a module that its functions assign. @throws what is wrong with its syntax. */
 export const sharedIn = (source: string, typed: boolean): SharedVariable[] => sharedVariables(source, parse(source, false, typed, false));
