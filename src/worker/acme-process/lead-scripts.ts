@@ -4,8 +4,8 @@ import { StoreScript } from '../fleet/script.js';
  * Asks for the lead of the fleet, or keeps it, and tells how far this process is: KEYS are the place of the lead, the table of how far each
  * is, and the list of changes. ARGV has a name that no other process has, for how many milliseconds the lead is given, the last change that
  * this process has taken over, and whether it wants the lead: one that does not know everything yet only says that it is there. The answer
- * is whether it leads, how many others have not taken over the last change, and the names of all others. What another program has put in
- * the place of the lead, without an end or for longer than is given, does not count.
+ * is whether it leads, how many others have not taken over the last change, and the names of the others, a thousand at most. What another
+ * program has put in the place of the lead, without an end or for longer than is given, does not count.
  */
 export const LEAD_SCRIPT: StoreScript = new StoreScript(`
 local time = redis.call('TIME')
@@ -26,7 +26,9 @@ for i = 1, #all, 2 do
   if not at or math.abs(now - at) > lease then
     redis.call('HDEL', KEYS[2], all[i])
   elseif all[i] ~= ARGV[1] then
-    table.insert(others, all[i])
+    if #others < 1000 then
+      table.insert(others, all[i])
+    end
     if is ~= last then
       behind = behind + 1
     end
