@@ -1,7 +1,7 @@
 // Long, since it is one table of all differences between two runs of the same server that are meant.
 
 import { RESUMED } from './backend.js';
-import { isStream } from './case.js';
+import { isFront, isStream } from './case.js';
 import type { Observation } from './observation.js';
 import {
   answerLength,
@@ -258,7 +258,9 @@ export const between: readonly Rule[] = [
     axes: HTTP2,
     when: ({ case: one, left, right }) =>
       (Number(left.get('responses')) < Number(right.get('responses')) &&
-        (some(left, /: complete$/, 'false') || some(left, /^response \d+: header connection$/, 'close'))) ||
+        (one.answer.framing === 'bad-chunk' ||
+          some(left, /: complete$/, 'false') ||
+          some(left, /^response \d+: header connection$/, 'close'))) ||
       // Neither may have a response that could be read.
       (one.client.requests.length > 1 && left.get('end') === 'closed' && linesOf(left) < linesOf(right)),
     what: /^end$|^responses$|^response [2-9]|^log [2-9]|^lines of|^requests? |^error log$/,
@@ -310,7 +312,7 @@ export const between: readonly Rule[] = [
       leaves(one) &&
       (Number(right.get('responses')) < one.client.requests.length || some(right, /: complete$/, 'false')) &&
       right.get('end') === 'closed',
-    what: /^end$|^responses?/,
+    what: /^end$|^responses?|^log [2-9]|^lines of/,
   },
   {
     name: 'HTTP/1 ends without a response',
@@ -380,7 +382,14 @@ export const between: readonly Rule[] = [
     when: ({ case: one }) =>
       one.client.requests.length > 1 &&
       anyRequest(one, ({ fields, body }) => body !== undefined && fields.some(([name]) => name === 'Expect')),
-    what: /^end$|^responses?$|^(response|log|request) [2-9]|^lines of|^requests |^error log$/,
+    what: /^end$|^responses?$|^(response|log|request) [2-9]|^lines of|^requests? |^error log$/,
+  },
+  {
+    name: 'whether all of an unread body was there',
+    why: 'a body of which something is missing when the response comes ends the connection',
+    when: ({ case: one, left, right }) =>
+      anyRequest(one, ({ body }) => body !== undefined) && left.get('response 1: status') === right.get('response 1: status'),
+    what: /^end$|: header connection$|\$sent_http_connection$/,
   },
   {
     name: 'a HEAD that is stored',
@@ -413,8 +422,11 @@ export const between: readonly Rule[] = [
     name: 'how far a request came whose client left',
     why: 'a backend was asked before or after the client was seen to have gone',
     when: ({ case: one, left, right }) =>
-      leaves(one) && (uses(one, /post_action/) || [left, right].every((seen) => some(seen, /^log \d+: \$status$/, '499'))),
-    what: /to the backend$|\$upstream_|^error log$|\$sent_http_/,
+      leaves(one) &&
+      (uses(one, /post_action/) ||
+        [left, right].every((seen) => some(seen, /^log \d+: \$status$/, '499')) ||
+        one.client.cancel !== undefined),
+    what: /to the backend$|\$upstream_|^error log$|\$sent_http_|^responses?/,
   },
   {
     name: 'a client that ends its side',
@@ -431,7 +443,9 @@ export const between: readonly Rule[] = [
     name: 'the end of a client behind TLS',
     why: 'a close_notify does not say that the client is gone',
     axes: ['tls'],
-    when: (compared, difference) => leaves(compared.case) && isOfLeaving(compared, difference, /^(499|400|none)$/),
+    when: (compared, difference) =>
+      leaves(compared.case) &&
+      (isOfLeaving(compared, difference, /^(499|400|none)$/) || some([...compared.left, ...compared.right], /: complete$/, 'false')),
     what: /./,
   },
   {
@@ -459,10 +473,9 @@ export const between: readonly Rule[] = [
   },
   {
     name: 'gzip of pieces',
-    why: 'without buffers each piece is flushed for itself',
-    axes: ['buffering'],
-    when: ({ case: one }) => uses(one, /gzip on/),
-    what: /\$gzip_ratio$/,
+    why: 'each piece that is sent for itself is flushed, and which these are depends on buffers and on the protocol',
+    when: ({ case: one }) => uses(one, /gzip on/) && (uses(one, /proxy_buffering off|_pass |main\.pieces/) || one.answer.bytewise === true),
+    what: /\$(gzip_ratio|(body_)?bytes_sent)$/,
   },
   {
     name: 'a 101 of CGI',
@@ -503,8 +516,11 @@ export const between: readonly Rule[] = [
   {
     name: 'what a session received whose backend refuses',
     why: 'counted is what was there of the client when the backend refused, which nobody gets',
-    when: ({ left, right }) => [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true),
-    what: /^session \d+: bytes_received$/,
+    when: ({ case: one, left, right }) =>
+      [left, right].every((seen) => seen.get('error log')?.includes('connect() failed') === true) ||
+      // The server behind it has answered, and reads no further.
+      (isFront(one) && left.get('responses') === right.get('responses')),
+    what: /^session \d+: (bytes_received|upstream_bytes_sent|bytes_sent|upstream_bytes_received)$|^error log$/,
   },
   {
     name: 'a page that includes itself again and again',

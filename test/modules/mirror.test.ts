@@ -1,4 +1,5 @@
 import t from 'tap';
+import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -104,4 +105,25 @@ t.test('the next request on the connection waits for the copies', async (t) => {
   t.notOk(closing.ended, 'nor is the connection closed');
   release[1]!();
   await closing.closed();
+});
+
+t.test('a response that breaks off does not wait for the copies', { skip: againstNginx && 'nginx has the client wait' }, async (t) => {
+  const origin = await startOrigin(t, async (_request, reply) => {
+    await reply.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
+    return reply.end();
+  });
+  const copies = await startOrigin(t, () => new Promise(() => {}));
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location / { mirror /copy; proxy_pass http://127.0.0.1:${origin.port}; }
+      location = /copy { internal; proxy_pass http://127.0.0.1:${copies.port}; }`),
+  });
+  for (const method of ['GET', 'POST']) {
+    const client = await RawClient.connect(s);
+    client.send(requestText(method, '/', method === 'POST' ? { 'Content-Length': '1' } : {}, method === 'POST' ? 'x' : undefined));
+    await client.closed();
+    t.match(client.received, /\r\n\r\nhalf$/);
+  }
+  await s.logged(/upstream prematurely closed connection/);
+  t.equal(s.accessLog().split('\n').filter(Boolean).length, 2);
 });

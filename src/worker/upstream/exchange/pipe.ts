@@ -290,7 +290,12 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
     }
     this.#release();
     r.source = null;
-    r.finalize(OK);
+    if (r.children !== null && r.children.awaited > 0) {
+      // The client is not to wait for mirrors to learn of it.
+      r.terminate(FAILED);
+    } else {
+      r.finalize(OK);
+    }
   }
 
   #takeQueued(): Buffer {
