@@ -34,7 +34,12 @@ let loaded: Sqlite | undefined;
 
 /** better-sqlite3, which the first caller loads: a process that only tests a configuration has no database. */
 function sqlite(): Sqlite {
-  loaded ??= load();
+  if (loaded === undefined) {
+    const made = load();
+    // SQLite itself comes with the first database, for which the process may have other rights.
+    new made(':memory:').close();
+    loaded = made;
+  }
   return loaded;
 }
 
@@ -53,15 +58,8 @@ function load(): Sqlite {
   return require('better-sqlite3') as Sqlite;
 }
 
-/**
- * Loads SQLite itself, which better-sqlite3 does with the first database: for a process that takes on rights with which it could not
- * read it.
- */
-export function loadSqlite(): void {
-  if (loaded === undefined) {
-    new (sqlite())(':memory:').close();
-  }
-}
+/** Loads SQLite: for a process that takes on rights with which it could not read it. */
+export const loadSqlite = (): void => void sqlite();
 
 /** A statement compiled on one connection. */
 export interface NativeStatement {
