@@ -56,7 +56,8 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     const local = localAddress(u, u.conf.settings);
     let tls: BackendTls | undefined;
     if (u.tls) {
-      const options = u.conf.tls!.options(u, this.target, u.conf.tls!.purpose(u));
+      const purpose = u.conf.tls!.purpose(u);
+      const options = purpose && u.conf.tls!.options(u, this.target, purpose);
       if (options === null) {
         this.#end('loading the certificate', false);
         return;

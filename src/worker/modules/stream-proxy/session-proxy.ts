@@ -50,7 +50,8 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     this.#up.sent = 0;
     this.countAnew();
     const local = localAddress(this, settings);
-    const own = tls?.options(this, peer, tls.purpose(this));
+    const purpose = tls?.purpose(this);
+    const own = purpose && tls!.options(this, peer, purpose);
     if (own === null) {
       r.finalize(INTERNAL_SERVER_ERROR);
       return;

@@ -19,11 +19,15 @@ export function openHttp1(
   owner: ChannelOwner,
 ): UpstreamConnection | null {
   const purpose = purposeOf(u);
+  if (purpose === undefined) {
+    return null;
+  }
   const from = boundTo(u, u.conf.settings);
   return pool?.take(peer.name, purpose, from, u.conf) ?? openConnection(u, peer, owner, purpose, from);
 }
 
-const purposeOf = (u: UpstreamRequest): TlsPurpose | null => (u.tls ? u.conf.tls!.purpose(u) : null);
+/** What the connection is for; null without TLS, undefined if that cannot be told. */
+const purposeOf = (u: UpstreamRequest): TlsPurpose | null | undefined => (u.tls ? (u.conf.tls!.purpose(u) ?? undefined) : null);
 
 /** Begins a connection to a peer, as the location says. Returns null, with the reason logged, to end with 500. */
 function openConnection(
@@ -61,6 +65,9 @@ export function openHttp2(
   now: number,
 ): Http2BackendStream | null {
   const purpose = purposeOf(u);
+  if (purpose === undefined) {
+    return null;
+  }
   const from = boundTo(u, u.conf.settings);
   let shared = pool?.find(peer.name, purpose, from, u.conf, user.maxStreams, now);
   if (shared === undefined) {

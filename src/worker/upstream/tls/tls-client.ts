@@ -101,10 +101,19 @@ export class TlsClient implements UpstreamTls {
     network.prepareTls();
   }
 
-  purpose(u: BackendUser): TlsPurpose {
+  purpose(u: BackendUser): TlsPurpose | null {
     const { sslServerName: told, sslVerify, sslVerifyDepth, sslName, sslCertificate, sslCertificateKey } = this.#conf;
-    const certificate = this.#dynamic ? sslCertificate!.eval(u.r) : '';
-    const key = certificate === '' ? '' : sslCertificateKey!.eval(u.r);
+    let certificate = '';
+    let key = '';
+    if (this.#dynamic) {
+      try {
+        certificate = sslCertificate!.eval(u.r);
+        key = certificate === '' ? '' : sslCertificateKey!.eval(u.r);
+      } catch (error) {
+        complain(u, error);
+        return null;
+      }
+    }
     let name = '';
     if (told || sslVerify) {
       name = hostPart(sslName === undefined ? u.peer.tlsName : sslName.eval(u.r));
@@ -194,11 +203,14 @@ export class TlsClient implements UpstreamTls {
     try {
       return this.#contexts.get([[certificate, key]], this.#conf.sslPasswords, (identities) => makeContext(this.#base, identities));
     } catch (error) {
-      u.log(ERROR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
+      complain(u, error);
       return null;
     }
   }
 }
+
+const complain = (u: BackendUser, error: unknown): void =>
+  u.log(ERROR, error instanceof TlsFileError ? error.message : `SSL_CTX_new() failed (SSL: ${(error as Error).message})`);
 
 /** Who the backend is; in a resumed session, who it was at its beginning. */
 function identityOf(c: UpstreamConnection): TlsIdentity {
