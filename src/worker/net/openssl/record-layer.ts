@@ -36,8 +36,14 @@ function onWrite(this: HandshakeHandle, request: WriteRequest, pieces: readonly 
 
 const isClosing = (): boolean => false;
 
+// An exception would be lost on its way through Node's own code.
 function onRead(this: CipherHandle): void {
-  (this as OwnedCipher).records.cipherReads();
+  const { records } = this as OwnedCipher;
+  try {
+    records.cipherReads();
+  } catch (error) {
+    records.cipherThrew(error);
+  }
 }
 
 function onError(this: CipherHandle, error: Error): void {
@@ -58,6 +64,8 @@ export abstract class RecordLayer extends CorkedWriter {
   #writes: WriteRequest[] = [];
   /** The cipher is on the stack. */
   #inside = false;
+  /** What somebody threw while it was. */
+  #thrown: { readonly error: unknown } | undefined = undefined;
   #draining = false;
   /** A handshake with early data is under way of which the owner knows nothing yet. */
   #startsEarly = false;
@@ -135,6 +143,11 @@ export abstract class RecordLayer extends CorkedWriter {
       this.#inside = before;
     }
     this.settle();
+    const thrown = this.#thrown;
+    if (thrown !== undefined && !before) {
+      this.#thrown = undefined;
+      throw thrown.error;
+    }
   }
 
   /** Takes bytes that are the handshake's, or are behind it. */
@@ -217,6 +230,14 @@ export abstract class RecordLayer extends CorkedWriter {
       this.direct = true;
       this.tookOver();
     }
+  }
+
+  /** Whoever was told of what the cipher has read threw something, which is for whoever has the cipher at work. */
+  cipherThrew(error: unknown): void {
+    if (!this.#inside) {
+      throw error;
+    }
+    this.#thrown ??= { error };
   }
 
   /** The cipher has decrypted something, which is in the common memory. */
