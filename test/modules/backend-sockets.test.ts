@@ -56,6 +56,7 @@ t.test('a local address, with and without a port', async (t) => {
   await s.logged('invalid local address "nobody"');
 });
 
+// The addresses are this test's alone: on 127.0.0.1 somebody's connection may have the port.
 t.test('sizes of buffers', needsNative, async (t) => {
   const port = await backend(t);
   const s = await startServer(t, {
@@ -65,25 +66,25 @@ t.test('sizes of buffers', needsNative, async (t) => {
       location = / { return 200 $remote_addr; }
       location /kept {
         proxy_http_version 1.1; proxy_set_header Connection ''; proxy_pass http://kept;
-        proxy_bind 127.0.0.1:%%PORT_1%%; proxy_socket_rcvbuf 24k; proxy_socket_sndbuf 20k;
+        proxy_bind 127.0.0.7:%%PORT_1%%; proxy_socket_rcvbuf 24k; proxy_socket_sndbuf 20k;
       }
       location /tls { proxy_bind 127.0.0.5; proxy_socket_rcvbuf 24k; proxy_pass https://127.0.0.1:%%PORT_2%%/; }
       location /tls-wrong { proxy_bind 203.0.113.5; proxy_pass https://127.0.0.1:%%PORT_2%%/; }`,
       `upstream kept { server 127.0.0.1:${port}; keepalive 1; }`,
     )}
       stream {
-        proxy_bind 127.0.0.1:%%PORT_3%%; proxy_socket_rcvbuf 12k; proxy_socket_sndbuf 16k;
+        proxy_bind 127.0.0.6:%%PORT_3%%; proxy_socket_rcvbuf 12k; proxy_socket_sndbuf 16k;
         server { listen 127.0.0.1:%%PORT_4%%; proxy_pass 127.0.0.1:${port}; }
       }`,
   });
-  t.equal((await httpGet(s.port(0), '/kept')).text, '127.0.0.1');
+  t.equal((await httpGet(s.port(0), '/kept')).text, '127.0.0.7');
   const worker = s.workers()[0]!;
   t.strictSame(socketOptions(worker, s.port(1), ['SO_RCVBUF', 'SO_SNDBUF'], 'connection'), [49152, 40960]);
   t.equal((await httpGet(s.port(0), '/tls')).text, '127.0.0.5', 'with TLS');
   t.equal((await httpGet(s.port(0), '/tls-wrong')).status, 500);
   await s.logged(/\[crit\].* bind\(203\.0\.113\.5\) failed \(99: /);
   const client = await RawClient.connect(s.port(4));
-  t.match((await client.send('x').response()).text, '127.0.0.1');
+  t.match((await client.send('x').response()).text, '127.0.0.6');
   t.strictSame(socketOptions(worker, s.port(3), ['SO_RCVBUF', 'SO_SNDBUF'], 'connection'), [24576, 32768]);
   client.destroy();
 });
