@@ -56,6 +56,11 @@ const attacks: readonly Attack[] = [
     'node:timers',
   ].map(refusedImport),
   { name: 'require', code: `return typeof require('fs');`, expected: REFUSED },
+  {
+    name: 'what the first script of a thread has',
+    code: `return String([typeof text, typeof file, typeof globalThis.exports, typeof globalThis.__filename, typeof globalThis.__dirname]);`,
+    expected: /^(?:undefined,?){5}$/,
+  },
   { name: 'require of a package that requires', code: `return typeof require('greedy').fs;`, expected: REFUSED },
   { name: 'import in code made of text', code: `return typeof (await Function('return import("node:fs")')()).default;`, expected: REFUSED },
   { name: 'import in eval', code: `return typeof (await (0, eval)('import("child_process")')).default;`, expected: REFUSED },

@@ -6,8 +6,8 @@ import { IMPORT } from './dynamic-import.js';
 import { type SharedVariable, sharedVariables } from './shared-state.js';
 
 /**
- * Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. What `import()`
- * gives is asked of the parameter {@link IMPORT}.
+ * Makes a script of an ES module, and takes types off if it has them. Lines stay where they are, so that stack traces fit. `import()`
+ * becomes a call of the parameter {@link IMPORT}.
  */
 export function toScript(source: string, file: string, typed: boolean): string {
   const { code } = transform(source, {

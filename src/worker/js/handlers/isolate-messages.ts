@@ -40,6 +40,16 @@ export interface IsolateStart {
   readonly data: IsolateData;
 }
 
+/**
+ * Runs the script of {@link IsolateStart}: messages and frames name its file, which the thread may not be able to read. What Node makes
+ * global for a first script that is a text is no global of the user's modules.
+ */
+export const FIRST_SCRIPT = `((require) => {
+  const { text, file } = require('node:worker_threads').workerData;
+  for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
+  require('node:vm').compileFunction(text, ['exports', 'require', 'module', '__filename'], { filename: file })({}, require, {}, file);
+})(require);`;
+
 /** What a thread is told. */
 export type ToIsolate =
   | {

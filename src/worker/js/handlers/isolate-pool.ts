@@ -10,6 +10,7 @@ import {
   BEAT,
   BEAT_MS,
   BEGUN,
+  FIRST_SCRIPT,
   type FromIsolate,
   type IsolateData,
   type IsolateStart,
@@ -81,22 +82,18 @@ const GARBAGE = 96 * MIB;
 /** Milliseconds between two looks at a thread whose memory is bounded. */
 const MEMORY_LOOK = 75;
 
-/** Runs the script that the thread is given: messages and frames name its file, which the thread may not be able to read. */
-const FIRST_SCRIPT = `const { text, file } = require('node:worker_threads').workerData;
-require('node:vm').compileFunction(text, ['exports', 'require', 'module', '__filename'], { filename: file })({}, require, {}, file);`;
-
 /** Threads that run a location's handlers apart from the worker. One that is held too long is ended, and another one begins. */
 export class IsolatePool {
   readonly #options: IsolateOptions;
   readonly #log: TaskOwner;
   readonly #threads: Thread[] = [];
   readonly #owners = new Map<number, Thread>();
-  #lastId = 0;
-  #watch: NodeJS.Timeout | undefined = undefined;
-  #closed = false;
   readonly #file = fileURLToPath(new URL('./js-isolate.js', import.meta.url));
   readonly #script: string;
   readonly #parts: PartTexts;
+  #lastId = 0;
+  #watch: NodeJS.Timeout | undefined = undefined;
+  #closed = false;
 
   /** What threads run is read at once: a worker that has dropped its rights may no longer be able to. */
   constructor(options: IsolateOptions, log: TaskOwner) {
