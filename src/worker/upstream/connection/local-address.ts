@@ -33,15 +33,14 @@ export interface SocketSettings {
 /** The value of `*_bind` for a request or session; empty without one. */
 export const boundTo = (u: BackendUser, { bind }: SocketSettings): string => (bind === null ? '' : bind.value.eval(u.r));
 
-/** From where the connections for a request or session are made. nginx: ngx_http_upstream_set_local. */
-export function localAddress(u: BackendUser, settings: SocketSettings): ConnectOptions {
+/** From where the connections for a request or session are made; `text`: see {@link boundTo}. nginx: ngx_http_upstream_set_local. */
+export function localAddress(u: BackendUser, settings: SocketSettings, text: string = boundTo(u, settings)): ConnectOptions {
   const { bind, socketKeepalive, socketRcvbuf: rcvbuf, socketSndbuf: sndbuf } = settings;
   const usual = socketKeepalive ? anyAddressProbed : anyAddress;
   const unbound = rcvbuf === 0 && sndbuf === 0 ? usual : { ...usual, rcvbuf, sndbuf };
   if (bind === null) {
     return unbound;
   }
-  const text = bind.value.eval(u.r);
   u.peer.bindTo(text);
   if (text === '') {
     return unbound;

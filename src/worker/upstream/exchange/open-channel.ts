@@ -37,7 +37,7 @@ function openConnection(
   purpose: TlsPurpose | null,
   from: string,
 ): UpstreamConnection | null {
-  const local = localAddress(u, u.conf.settings);
+  const local = localAddress(u, u.conf.settings, from);
   const tls = purpose === null ? undefined : u.conf.tls!.options(u, peer, purpose);
   if (tls === null) {
     return null;
