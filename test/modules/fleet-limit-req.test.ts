@@ -236,10 +236,13 @@ t.test('a store that answers after half a second holds nobody up for long', { sk
 
 t.test('requests are refused without the store where the configuration says so', { skip }, async (t) => {
   const redis = await startRedis(t, { args: ['--requirepass', 'right'], clientArgs: ['-a', 'right', '--no-auth-warning'] });
+  const proxy = await startStoreProxy(t, redis.port);
+  // Its refusals, one for each command of the opening, do not come together.
+  proxy.piece = 1;
   const http = 'limit_req_zone $server_name zone=one:1m rate=1000r/s sync;';
   const server = 'location / { limit_req zone=one burst=10 nodelay; limit_req_status 429; stub_status; } location /free { stub_status; }';
   const s = await startServer(t, {
-    conf: `shared_store fleet { server 127.0.0.1:${redis.port}; timeout 2s; failure refuse; password_file %%DIR%%/secret; }\n${serverConf(server, http)}`,
+    conf: `shared_store fleet { server 127.0.0.1:${proxy.port}; timeout 2s; failure refuse; password_file %%DIR%%/secret; }\n${serverConf(server, http)}`,
     files: { secret: 'wrong\n' },
   });
   await s.logged(/shared store "fleet" is lost \((?:WRONGPASS|NOAUTH) .*\), requests that need it are refused until it is back/);
@@ -248,8 +251,25 @@ t.test('requests are refused without the store where the configuration says so',
   await s.logged('limiting requests, the shared store is lost, by zone "one"');
   t.notMatch(s.log(), /wrong/);
   await s.write('secret', 'right\n');
+  proxy.piece = 1000;
   await s.reload();
   await s.logged('shared store "fleet" is connected');
   await waitFor(async () => (await burst([s], '/', 1))[200] === 1);
   t.equal(s.log().match(/ is lost /g)?.length, 1);
+});
+
+t.test('a database that the store does not have', { skip }, async (t) => {
+  const redis = await startRedis(t, { args: ['--databases', '4'] });
+  const conf = (database: number): string =>
+    `shared_store fleet { server 127.0.0.1:${redis.port}; database ${database}; failure refuse; }\n${serverConf(
+      'location / { limit_req zone=one burst=10 nodelay; stub_status; }',
+      'limit_req_zone $server_name zone=one:1m rate=1000r/s sync;',
+    )}`;
+  const s = await startServer(t, { conf: conf(4) });
+  await s.logged(/shared store "fleet" is lost \(ERR DB index is out of range\), requests that need it are refused/);
+  t.strictSame(await burst([s], '/', 3), { 503: 3 });
+  t.equal(await redis.ask('INFO', 'keyspace'), '# Keyspace', 'nothing is written to another one');
+  await s.reload(conf(3));
+  await waitFor(async () => (await burst([s], '/', 1))[200] === 1);
+  t.match(await redis.ask('INFO', 'keyspace'), /db3:/);
 });

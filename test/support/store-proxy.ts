@@ -6,6 +6,8 @@ export interface StoreProxy {
   readonly port: number;
   /** How long (milliseconds) bytes are on their way in each direction. */
   delay: number;
+  /** The number of bytes that come at once. */
+  piece: number;
   /** Nothing goes through, in either direction, and nobody is told; what came meanwhile arrives afterwards. */
   cut(): void;
   heal(): void;
@@ -15,19 +17,26 @@ export interface StoreProxy {
 export async function startStoreProxy(t: Test, to: number, delay = 0): Promise<StoreProxy> {
   const sockets = new Set<Socket>();
   let whole = true;
-  const proxy = { delay };
+  const proxy = { delay, piece: Number.POSITIVE_INFINITY };
   /** Bytes keep their order, also when the delay changes. */
   const carry = (from: Socket, other: Socket): void => {
     const waiting: { bytes: Buffer; at: number }[] = [];
     const send = (): void => {
-      while (whole && waiting.length > 0 && waiting[0]!.at <= performance.now()) {
-        const { bytes } = waiting.shift()!;
+      let written = 0;
+      while (whole && waiting.length > 0 && waiting[0]!.at <= performance.now() && written < proxy.piece) {
+        const first = waiting[0]!;
+        const bytes = first.bytes.subarray(0, proxy.piece);
+        written += bytes.length;
+        first.bytes = first.bytes.subarray(bytes.length);
+        if (first.bytes.length === 0) {
+          waiting.shift();
+        }
         if (!other.destroyed) {
           other.write(bytes);
         }
       }
       if (waiting.length > 0) {
-        setTimeout(send, whole ? Math.max(0, waiting[0]!.at - performance.now()) : 5);
+        setTimeout(send, whole ? Math.max(1, waiting[0]!.at - performance.now()) : 5);
       }
     };
     from.on('data', (bytes) => {

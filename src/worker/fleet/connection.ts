@@ -58,7 +58,15 @@ export function connectStore(settings: SharedStoreSettings, purpose: string, eve
   client.on('node error', (error: Error) => {
     failure = error;
   });
+  client.on('connect', () => {
+    failure = undefined;
+  });
   client.on('ready', () => {
+    // ioredis goes on in the database 0 where the store does not have the one of the configuration.
+    if (failure !== undefined && !settings.cluster) {
+      client.disconnect(true);
+      return;
+    }
     failure = undefined;
     events.connected();
   });
@@ -94,11 +102,17 @@ interface OneConnection {
 
 /** Breaks a connection off by which something comes that nobody asked for, or that takes more memory than any answer. */
 function guard(client: IoRedisPackage.Redis): void {
+  // A connection that ioredis gives up for an answer has no commands any more, and answers may still come: why it was given up is told.
+  let givenUp = false;
+  client.on('error', () => {
+    givenUp = true;
+  });
   client.on('connect', () => {
     const connection = client as unknown as OneConnection;
     const { stream } = connection;
     const bounds = new ReplyBounds();
     const emit = stream.emit.bind(stream) as (name: string, ...args: unknown[]) => boolean;
+    givenUp = false;
     // Listeners cannot keep others from hearing.
     stream.emit = (name: string, ...args: unknown[]): boolean => {
       const came = name === 'data' ? bounds.take(args[0] as Buffer) : 0;
@@ -106,7 +120,8 @@ function guard(client: IoRedisPackage.Redis): void {
         return emit(name, ...args);
       }
       if (!stream.destroyed) {
-        stream.destroy(new Error(typeof came === 'string' ? `it answers what cannot be read: ${came}` : 'it answers what was not asked'));
+        const why = typeof came === 'string' ? `it answers what cannot be read: ${came}` : 'it answers what was not asked';
+        stream.destroy(givenUp ? undefined : new Error(why));
       }
       return true;
     };
