@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { SystemCrypt } from '../../src/worker/password/system-crypt.js';
+import { systemCrypt } from '../../src/worker/password/system-crypt.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
@@ -74,7 +74,7 @@ scrypt:$7$CU..../....abcdefgh$XWs9HxtpA2.6U5CDBBbcW.h3o9pYlC.MIIb8JqMgZx6
 sha1:$sha1$1000$abcdefgh$ji8ESnkwjcTjo4hThodnLYyi.3yG
 bsdi:_J9..abcd/H6HLCcf7nw
 `;
-const libcrypt = againstNginx || SystemCrypt.load() !== undefined;
+const libcrypt = againstNginx || systemCrypt() !== undefined;
 
 t.test("the system's schemes", { skip: !libcrypt && 'no libcrypt' }, async (t) => {
   const s = await startServer(t, {

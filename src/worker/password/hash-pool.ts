@@ -23,13 +23,18 @@ export class HashPool {
   readonly #script: string;
   readonly #threads: Thread[] = [];
   #lastId = 0;
+  #closed = false;
 
   constructor(script: URL) {
     this.#script = readFileSync(script, 'utf8');
   }
 
-  /** Calls back with the result of crypt(), or undefined if the thread died. */
+  /** Calls back with the result of crypt(), or undefined if the thread died or the pool is closed. */
   hash(password: string, stored: string, callback: (hash: string | undefined) => void): void {
+    if (this.#closed) {
+      setImmediate(callback, undefined);
+      return;
+    }
     const thread = this.#leastBusy();
     const id = ++this.#lastId;
     thread.jobs.set(id, callback);
@@ -38,6 +43,7 @@ export class HashPool {
 
   /** Ends the threads; what they were asked is answered with undefined. */
   close(): void {
+    this.#closed = true;
     for (const thread of this.#threads.splice(0)) {
       void thread.worker.terminate();
     }

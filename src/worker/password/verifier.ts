@@ -1,13 +1,22 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Lru } from '../../shared/collection/lru.js';
+import { type Hash, HashQueue } from './hash-queue.js';
 import { isSlow, quickCrypt } from './quick-crypt.js';
 
 /** The outcome of a check; 'failed' when hashing broke off, which is no statement about the password. */
 export type PasswordVerdict = 'match' | 'mismatch' | 'failed';
 
-/** Hashes off the event loop; see HashPool. */
-export interface Hasher {
-  hash(password: string, stored: string, callback: (hash: string | undefined) => void): void;
+/** A check whose verdict comes later. */
+export interface PendingCheck {
+  /** Whoever asked is gone: the callback is not called, and the password is not hashed unless that has begun. */
+  abandon(): void;
+}
+
+/** A hash that some wait for. */
+interface OpenCheck {
+  readonly callbacks: Set<(verdict: PasswordVerdict) => void>;
+  /** Takes it off the queue; false if it has begun. */
+  readonly cancel: () => boolean;
 }
 
 /** How long, in milliseconds, and how many right pairs of password and stored hash are remembered. */
@@ -20,21 +29,22 @@ const memoSize = 1000;
  * digests, never passwords, and dies with the process. Checks of the same pair that come in meanwhile share one hash.
  */
 export class PasswordVerifier {
-  readonly #hasher: Hasher;
+  readonly #queue: HashQueue;
   readonly #now: () => number;
   readonly #key = randomBytes(32);
   /** When each remembered pair is forgotten. */
   readonly #memo = new Lru<number>(memoSize);
-  readonly #open = new Map<string, ((verdict: PasswordVerdict) => void)[]>();
+  /** By pairs. */
+  readonly #open = new Map<string, OpenCheck>();
 
   /** `now` is a clock in milliseconds that never goes back. */
-  constructor(hasher: Hasher, now: () => number = () => performance.now()) {
-    this.#hasher = hasher;
+  constructor(hash: Hash, now: () => number = () => performance.now()) {
+    this.#queue = new HashQueue(hash);
     this.#now = now;
   }
 
-  /** Returns the verdict, or undefined when `callback` will get it later. Password and hash are latin1. */
-  verify(password: string, stored: string, callback: (verdict: PasswordVerdict) => void): PasswordVerdict | undefined {
+  /** Returns the verdict, or the check for which `callback` will get it later. Password and hash are latin1. */
+  verify(password: string, stored: string, callback: (verdict: PasswordVerdict) => void): PasswordVerdict | PendingCheck {
     if (!isSlow(stored)) {
       return equal(quickCrypt(password, stored), stored) ? 'match' : 'mismatch';
     }
@@ -43,24 +53,33 @@ export class PasswordVerifier {
     if (until !== undefined && until > this.#now()) {
       return 'match';
     }
-    const waiting = this.#open.get(pair);
-    if (waiting !== undefined) {
-      waiting.push(callback);
-      return undefined;
+    let check = this.#open.get(pair);
+    if (check === undefined) {
+      check = { callbacks: new Set(), cancel: this.#queue.add(password, stored, (hash) => this.#ended(pair, stored, hash)) };
+      this.#open.set(pair, check);
     }
-    const callbacks = [callback];
-    this.#open.set(pair, callbacks);
-    this.#hasher.hash(password, stored, (hash) => {
-      this.#open.delete(pair);
-      const verdict = hash === undefined ? 'failed' : equal(hash, stored) ? 'match' : 'mismatch';
-      if (verdict === 'match') {
-        this.#memo.set(pair, this.#now() + memoTime);
-      }
-      for (const each of callbacks) {
-        each(verdict);
-      }
-    });
-    return undefined;
+    const { callbacks, cancel } = check;
+    callbacks.add(callback);
+    return {
+      abandon: () => {
+        callbacks.delete(callback);
+        if (callbacks.size === 0 && cancel()) {
+          this.#open.delete(pair);
+        }
+      },
+    };
+  }
+
+  #ended(pair: string, stored: string, hash: string | undefined): void {
+    const { callbacks } = this.#open.get(pair)!;
+    this.#open.delete(pair);
+    const verdict = hash === undefined ? 'failed' : equal(hash, stored) ? 'match' : 'mismatch';
+    if (verdict === 'match') {
+      this.#memo.set(pair, this.#now() + memoTime);
+    }
+    for (const each of callbacks) {
+      each(verdict);
+    }
   }
 }
 

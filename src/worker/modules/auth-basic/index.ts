@@ -14,8 +14,8 @@ import type { TraceDirective } from '../../http/request/trace.js';
 import { defineModule, defineScope } from '../../module.js';
 import { HashPool } from '../../password/hash-pool.js';
 import { isKnownScheme } from '../../password/quick-crypt.js';
-import { SystemCrypt } from '../../password/system-crypt.js';
-import { type Hasher, type PasswordVerdict, PasswordVerifier } from '../../password/verifier.js';
+import { systemCrypt } from '../../password/system-crypt.js';
+import { type PasswordVerdict, PasswordVerifier } from '../../password/verifier.js';
 import { AGAIN, DECLINED, OK, type Result } from '../../task/codes.js';
 import { readUsers } from './user-file.js';
 
@@ -68,11 +68,15 @@ function checkerOf(env: WorkerEnv): Checker {
   if (checker === undefined) {
     const pool = new HashPool(new URL('./hash-thread.js', import.meta.url));
     env.onClose(() => pool.close());
-    const system = SystemCrypt.load();
-    const hasher: Hasher = {
-      hash: (password, stored, callback) => ((isKnownScheme(stored) ? undefined : system) ?? pool).hash(password, stored, callback),
-    };
-    checker = { verifier: new PasswordVerifier(hasher), all: system !== undefined };
+    const system = systemCrypt();
+    const verifier = new PasswordVerifier((password, stored, callback) => {
+      if (system === undefined || isKnownScheme(stored)) {
+        pool.hash(password, stored, callback);
+      } else {
+        system(password, stored, callback);
+      }
+    });
+    checker = { verifier, all: system !== undefined };
     checkers.set(env, checker);
   }
   return checker;
@@ -109,16 +113,9 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
       r.log(CRIT, 'crypt_r() failed (22: Invalid argument)');
       return 500;
     }
-    let gone = false;
-    const verdict = verifier.verify(password, stored, (later) => {
-      if (!gone) {
-        r.resume(judge(r, user, text, later));
-      }
-    });
-    if (verdict === undefined) {
-      r.onFinish(() => {
-        gone = true;
-      });
+    const verdict = verifier.verify(password, stored, (later) => r.resume(judge(r, user, text, later)));
+    if (typeof verdict === 'object') {
+      r.onFinish(() => verdict.abandon());
       return AGAIN;
     }
     return judge(r, user, text, verdict);
