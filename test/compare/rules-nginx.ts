@@ -268,7 +268,7 @@ export const beside: readonly Rule[] = [
   {
     name: 'what may be an image and breaks off',
     why: 'nginx tells by the first piece of a response what is no image, sluice by sixteen bytes, which may not come; and what is sent by then differs',
-    axes: nginx,
+    axes: [...nginx, 'buffering'],
     when: ({ case: one, right }) =>
       uses(one, /image_filter (?!off)/) && (BROKEN.has(one.answer.framing) || http2Backend(one) || right.get('responses') === '0'),
     what: /^(?!request 1 )/,
@@ -316,9 +316,9 @@ export const beside: readonly Rule[] = [
     what: /^log [2-9]|^lines of/,
   },
   {
-    name: 'a slice of HTTP/2 that breaks off',
-    why: 'nginx sends what it has, and ends the response as if that were all',
-    axes: multiplexed,
+    name: 'a slice that breaks off',
+    why: 'nginx has sent what it had, or ends the response as if that were all; sluice may have sent nothing',
+    axes: nginx,
     when: ({ case: one, left }) => uses(one, /slice \d/) && (some(left, /: complete$/, 'false') || left.get('responses') === '0'),
     what: /^responses?|^log |^error log$/,
   },
@@ -452,6 +452,28 @@ export const beside: readonly Rule[] = [
     when: ({ case: one }, { what, left, right }) =>
       uses(one, /\$http_host/) && (what.endsWith('_sent') || left.replaceAll(HOST_NAME, '') === right.replaceAll(HOST_NAME, '')),
     what: /: header x-seen$|to the backend$|\$upstream_bytes_sent$/,
+  },
+  {
+    name: 'nginx that does not go on with SSI over HTTP/2',
+    why: 'a page that is included for an error may leave the response, and those behind it, where they are',
+    axes: multiplexed,
+    when: ({ case: one, left, right }) => uses(one, /ssi on/) && left.get('end') === 'done' && right.get('end') === 'late',
+    what: /^end$|^response|^log |^lines of|^error log$/,
+  },
+  {
+    name: 'a HEAD whose response is there before it breaks off',
+    why: 'nginx waits for the end of a body that it does not send, and the client may have left by then',
+    axes: nginx,
+    when: ({ case: one }, { right }) =>
+      BROKEN.has(one.answer.framing) && anyRequest(one, ({ method }) => method === 'HEAD') && right === '499',
+    what: /\$status$/,
+  },
+  {
+    name: 'what zlib packs a little less',
+    why: 'the one in Node is made for speed and finds no repetitions of three bytes',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => uses(one, /gzip on/) && Math.abs(Number(left) / Number(right) - 1) < 0.1,
+    what: /\$(gzip_ratio|body_bytes_sent|bytes_sent)$/,
   },
   {
     name: 'a built-in page that is packed',
