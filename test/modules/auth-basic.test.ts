@@ -4,6 +4,7 @@ import t from 'tap';
 import { systemCrypt } from '../../src/worker/password/system-crypt.js';
 import { againstNginx } from '../support/binary.js';
 import { configMessage } from '../support/config-message.js';
+import { frame, Http2Client, request, T } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
 import { httpConf, type Server, serverConf, startServer } from '../support/server.js';
@@ -109,6 +110,22 @@ t.test('many requests with one slow hash', async (t) => {
     codes,
     codes.map((_, i) => (i % 3 === 0 ? 401 : 200)),
   );
+});
+
+t.test('passwords of requests that were given up are not hashed', { skip: againstNginx }, async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf('http2 on; location / { auth_basic x; auth_basic_user_file users; stub_status; }'),
+    files: { users: `${users}slow:$6$rounds=50000$abcdefgh$never\n` },
+  });
+  const c = await Http2Client.connect(t, s.port(0));
+  const credentials = (user: string, password: string): readonly [string, string] => ['authorization', basic(user, password).Authorization];
+  for (let id = 1; id < 80; id += 2) {
+    c.request(id, request('GET', '/', credentials('slow', `password ${id}`)));
+    c.send(frame(T.RST, 0, id, Buffer.from([0, 0, 0, 8])));
+  }
+  c.request(81, request('GET', '/', credentials('sha512', 'secret')));
+  t.equal((await c.response(81)).status, '200');
+  t.notMatch(s.log(), /user "slow": password mismatch/);
 });
 
 t.test('realms, files and levels', async (t) => {

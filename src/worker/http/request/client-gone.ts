@@ -70,3 +70,12 @@ export const endsWithClient: ClientWatcher = {
     r.finalize(CLIENT_CLOSED_REQUEST);
   },
 };
+
+/** Ends a request that only waits, unless its client has ended no more than its side: that one still takes a response. */
+export const endsWithoutClient: ClientWatcher = {
+  clientGone(r: Request, reason: string | null): void {
+    if (reason !== '') {
+      endsWithClient.clientGone(r, reason);
+    }
+  },
+};

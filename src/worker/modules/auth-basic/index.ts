@@ -6,11 +6,13 @@ import { CRIT, ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import type { WorkerEnv } from '../../env.js';
 import { asksProxy, basicCredentials } from '../../http/headers/basic-credentials.js';
+import { endsWithoutClient } from '../../http/request/client-gone.js';
 import { lineText } from '../../http/request/line-text.js';
 import { climbsByVariables } from '../../http/request/map-path.js';
 import type { PhaseHandler } from '../../http/request/phase-handler.js';
 import type { Request } from '../../http/request/request.js';
 import type { TraceDirective } from '../../http/request/trace.js';
+import { waiting } from '../../http/request/waiting.js';
 import { defineModule, defineScope } from '../../module.js';
 import { HashPool } from '../../password/hash-pool.js';
 import { isKnownScheme } from '../../password/quick-crypt.js';
@@ -113,8 +115,10 @@ function handler(realm: ComplexValue<Request>, userFile: ComplexValue<Request>, 
       r.log(CRIT, 'crypt_r() failed (22: Invalid argument)');
       return 500;
     }
-    const verdict = verifier.verify(password, stored, (later) => r.resume(judge(r, user, text, later)));
+    let answer: (result: () => Result) => void;
+    const verdict = verifier.verify(password, stored, (later) => answer(() => judge(r, user, text, later)));
     if (typeof verdict === 'object') {
+      answer = waiting(r, endsWithoutClient);
       r.onFinish(() => verdict.abandon());
       return AGAIN;
     }
