@@ -15,7 +15,7 @@ export interface PendingCheck {
 /** A hash that some wait for. */
 interface OpenCheck {
   readonly callbacks: Set<(verdict: PasswordVerdict) => void>;
-  /** Takes it off the queue; false if it has begun. */
+  /** Takes the password off the queue; false if its hash has begun. */
   readonly cancel: () => boolean;
 }
 
