@@ -7,6 +7,7 @@ import {
   answerLength,
   anyRequest,
   askedInAll,
+  BROKEN,
   badBody,
   comesInPieces,
   hasChunks,
@@ -67,6 +68,7 @@ const requestsOf = (seen: Observation): string =>
 const withoutZeros = (text: string): string => text.replace(/(?<=^|,)0(?=,|$)/g, '');
 
 const HTTP2 = ['http2', 'http3'];
+const HTTP3 = ['http3', 'http3-engine'];
 
 /** Why two runs of one server may differ. */
 export const between: readonly Rule[] = [
@@ -95,8 +97,70 @@ export const between: readonly Rule[] = [
     name: 'sizes of frames of HTTP/3',
     why: 'bytes are counted with the heads of frames, whose number depends on the pieces',
     axes: ['http3-engine', 'http3-early'],
-    when: (_compared, difference) => within(DATA_FRAMES + Number(difference.left) / 10_000, difference),
+    when: ({ case: one }, difference) => one.answer.bytewise === true || within(DATA_FRAMES + Number(difference.left) / 10_000, difference),
     what: /\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'mirrors by the time a response breaks off',
+    why: 'the response counts as complete, and they have lines of their own, only if they are over by then',
+    when: ({ case: one, left, right }) => uses(one, /mirror \//) && [left, right].some((seen) => some(seen, /: complete$/, 'false')),
+    what: /\$request_completion$|^lines of|^log /,
+  },
+  {
+    name: 'a body by the time a backend answers',
+    why: 'an answer may come before the last of the body, which the fields of the response then do not have',
+    axes: HTTP3,
+    when: ({ case: one }) => uses(one, /\$request_body/),
+    what: /: header x-seen$|\$bytes_sent$/,
+  },
+  {
+    name: 'post_action after a body in pieces',
+    why: 'its request has the length if the body was there by then',
+    axes: ['pieces'],
+    when: ({ case: one }, { left, right }) => uses(one, /post_action/) && unframed(left) === unframed(right),
+    what: /^request \d+ to the backend$/,
+  },
+  {
+    name: 'a response of HTTP/3 that breaks off at its beginning',
+    why: 'a reset stream loses what the client has not read',
+    axes: HTTP3,
+    when: ({ case: one, left, right }) =>
+      BROKEN.has(one.answer.framing) && (left.get('responses') === '0' || right.get('responses') === '0'),
+    what: /^responses?|^log /,
+  },
+  {
+    name: 'requests at one time',
+    why: 'over HTTP/2 and HTTP/3 a second one does not wait for the first, and finds other connections and servers',
+    axes: HTTP2,
+    when: ({ case: one }) => one.client.requests.length > 1 && uses(one, /%%GROUP%%|kept_|many_|two_/),
+    what: /^requests? |\$upstream_|^error log$/,
+  },
+  {
+    name: 'the line of a request whose target is none',
+    why: 'HTTP/2 and HTTP/3 log what they have read of it',
+    axes: HTTP2,
+    when: ({ case: one }) => anyRequest(one, ({ target }) => target.includes('%00')),
+    what: /^log \d+: /,
+  },
+  {
+    name: 'sizes of tickets',
+    why: 'a session that passes TLS on counts the handshake',
+    axes: ['proxied'],
+    when: ({ case: one }, difference) => one.client.through === 'tls' && within(DATA_FRAMES, difference),
+    what: /^session \d+: \w*bytes_/,
+  },
+  {
+    name: 'a client that leaves within its second request',
+    why: 'the first response may have been sent by then, or not',
+    axes: ['early'],
+    when: ({ case: one }) => leaves(one) && one.client.requests.length > 1 && BROKEN.has(one.answer.framing),
+    what: /^log |^error log$/,
+  },
+  {
+    name: 'a script that echoes a body which breaks off',
+    why: 'how much of it has come by then depends on time',
+    when: ({ case: one }) => badBody(one) && uses(one, /ours\.streamed/),
+    what: /: body$|\$(body_)?bytes_sent$/,
   },
   {
     name: 'whether the reset of a backend is seen',

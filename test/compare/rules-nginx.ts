@@ -8,6 +8,7 @@ import {
   anyRequest,
   askedFor,
   askedInAll,
+  BROKEN,
   badBody,
   hasChunks,
   headless,
@@ -42,19 +43,16 @@ const withoutRealpaths = (text: string): string =>
     .filter((line) => !line.startsWith('[crit] realpath() '))
     .join('\n');
 
-/** Where sluice and nginx differ on purpose. */
-/** How a backend's body is framed where its end is none. */
-const BROKEN: ReadonlySet<string> = new Set(['short', 'long', 'bad-chunk']);
-
 /** Bytes of the padding for old browsers. */
 const PADDING = 402;
 
 /** The name of a run, of a case or of a group in a header. */
-const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|http2_\w+)\b/g;
+const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|http2_\w+)\b/g;
 
 /** What the error log says of the calls of inflate(). */
 const INFLATE = /(?<=inflate\(\) failed: )\d+/g;
 
+/** Where sluice and nginx differ on purpose. */
 export const beside: readonly Rule[] = [
   {
     name: 'a worker of nginx that crashes',
@@ -461,12 +459,103 @@ export const beside: readonly Rule[] = [
     what: /^end$|^response|^log |^lines of|^error log$/,
   },
   {
-    name: 'a HEAD whose response is there before it breaks off',
-    why: 'nginx waits for the end of a body that it does not send, and the client may have left by then',
+    name: 'a client that leaves once a response breaks off',
+    why: 'nginx may still wait for the end of a body that it does not send, or for a subrequest',
     axes: nginx,
-    when: ({ case: one }, { right }) =>
-      BROKEN.has(one.answer.framing) && anyRequest(one, ({ method }) => method === 'HEAD') && right === '499',
-    what: /\$status$/,
+    when: ({ case: one, right }) => BROKEN.has(one.answer.framing) && some(right, /\$status$/, '499'),
+    what: /\$(status|request_completion)$/,
+  },
+  {
+    name: 'texts around an image',
+    why: 'nginx sends them with the length of the image alone, so that the client takes the rest for another response',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /image_filter (?!off)/) && uses(one, /add_(before|after)_body/),
+    what: /^responses?|^requests? |^log |^lines of|^end$/,
+  },
+  {
+    name: 'a script whose response goes through filters in JavaScript, behind auth_request',
+    why: 'nginx logs the response and does not send it, or half of it',
+    axes: nginx,
+    when: ({ case: one }) =>
+      uses(one, /js_content main\.pieces/) && uses(one, /js_header_filter main\.longer/) && uses(one, /auth_request/),
+    what: /^end$|^response|^log |^error log$/,
+  },
+  {
+    name: 'a slice that nginx waits for',
+    why: 'nginx does not go on behind a response that is no slice, where it has no length',
+    axes: nginx,
+    when: ({ case: one, left, right }) => uses(one, /slice \d/) && left.get('end') === 'closed' && right.get('end') === 'late',
+    what: /^end$/,
+  },
+  {
+    name: 'an exception in a header filter in JavaScript',
+    why: 'the error page of sluice goes through the filter as well, and nginx sends the fields that were there',
+    axes: nginx,
+    when: ({ case: one, left }) => uses(one, /js_header_filter main\.header/) && some(left, /header x-filter$/, '500'),
+    what: /^response \d+: header |\$sent_http_/,
+  },
+  {
+    name: 'a second request behind a response of HTTP/0.9',
+    why: 'nginx answers it within the first response, which has no end',
+    axes: nginx,
+    when: ({ case: one }) => headless(one.answer.raw) && one.client.requests.length > 1,
+    what: /^responses?|^requests? |^log |^lines of|^error log$/,
+  },
+  {
+    name: 'what a filter holds of a response that breaks off',
+    why: 'how much it has let through by then depends on the pieces that came',
+    axes: nginx,
+    when: ({ case: one }) => BROKEN.has(one.answer.framing) && uses(one, /sub_filter|js_body_filter/),
+    what: /\$(body_)?bytes_sent$/,
+  },
+  {
+    name: 'post_action after a body in chunks of HTTP/2 or HTTP/3',
+    why: 'nginx tells the length to post_action only if the body was read',
+    axes: multiplexed,
+    when: ({ case: one }) => uses(one, /post_action/) && hasChunks(one),
+    what: /^request \d+ to the backend$/,
+  },
+  {
+    name: 'a backend of HTTP/2 that answers before it has the body',
+    why: 'nginx counts a response as failed that it has passed on whole, where the body was not sent',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) => http2Backend(one) && right === '502' && left === String(one.answer.status),
+    what: /\$upstream_status$/,
+  },
+  {
+    name: 'early data by the time of a subrequest',
+    why: 'the handshake is over by then, or not',
+    axes: ['nginx-early'],
+    when: ({ case: one }) => uses(one, /\$ssl_early_data/) && uses(one, /ssi on|add_(before|after)_body|mirror|auth_request/),
+    what: /^request \d+ to the backend$/,
+  },
+  {
+    name: 'the length that a script announced, with the size of an image in its place',
+    told: 'JavaScript that announces another length',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /main\.announced/) && uses(one, /image_filter size/),
+    what: /^end$|^response|^log |^error log$/,
+  },
+  {
+    name: 'variables that a subrequest had first',
+    why: 'nginx remembers them for the main request, and counts what the connection has sent',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /log_subrequest on/) && uses(one, /js-asked|js-before/),
+    what: /\$(content_length|sent_http_content_type|bytes_sent)$/,
+  },
+  {
+    name: 'a session that another port answers and ends',
+    why: 'how much of what the client sends behind its first request is read by then depends on time',
+    axes: http1,
+    when: ({ case: one }) => uses(one, /proxy_protocol on/) && uses(one, /%%DOOR%%/) && one.client.requests.length > 1,
+    what: /^session \d+: /,
+  },
+  {
+    name: 'realpath() of a path whose request is over',
+    why: 'the log line is written if the variable is asked for, which depends on when the client leaves',
+    axes: ['early'],
+    when: (_compared, { left, right }) => withoutRealpaths(left) === withoutRealpaths(right),
+    what: /^error log$/,
   },
   {
     name: 'what zlib packs a little less',
