@@ -540,7 +540,7 @@ export const beside: readonly Rule[] = [
     name: 'variables that a subrequest had first',
     why: 'nginx remembers them for the main request, and counts what the connection has sent',
     axes: nginx,
-    when: ({ case: one }) => uses(one, /log_subrequest on/) && uses(one, /js-asked|js-before/),
+    when: ({ case: one }) => uses(one, /log_subrequest on/) && uses(one, /js-asked|js-before|add_(before|after)_body/),
     what: /\$(content_length|sent_http_content_type|bytes_sent)$/,
   },
   {
