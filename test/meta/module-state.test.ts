@@ -19,7 +19,6 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/text/http-date.ts': [1, 'value'],
   'shared/native/event-loop.ts': [1, 'loads'],
   'shared/native/native.ts': [3, 'loads'],
-  'worker/password/hash-thread.ts': [1, 'process'],
   'worker/digest/random-bytes.ts': [2, 'memory'],
   'worker/jose/jose-package.ts': [1, 'loads'],
   'worker/js/handlers/node-http.ts': [1, 'loads'],

@@ -36,7 +36,7 @@ export async function startStoreProxy(t: Test, to: number, delay = 0): Promise<S
         }
       }
       if (waiting.length > 0) {
-        setTimeout(send, whole ? Math.max(1, waiting[0]!.at - performance.now()) : 5);
+        setTimeout(send, whole ? Math.max(0, waiting[0]!.at - performance.now()) : 5);
       }
     };
     from.on('data', (bytes) => {

@@ -1,28 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { HashJob, HashResult } from './hash-thread.js';
-
-/** Threads are started one by one while others are busy, up to this number. */
-const maxThreads = 2;
+import type { HashJob } from './hash-thread.js';
 
 class Thread {
   readonly worker: Worker;
-  /** Jobs sent and not answered yet, in order. */
-  readonly jobs = new Map<number, (hash: string | undefined) => void>();
+  /** Who waits for the hash that is computed; undefined where none is. */
+  callback: ((hash: string | undefined) => void) | undefined = undefined;
 
   constructor(worker: Worker) {
     this.worker = worker;
   }
+
+  answer(hash: string | undefined): void {
+    const { callback } = this;
+    this.callback = undefined;
+    callback?.(hash);
+  }
 }
 
 /**
- * Hashes passwords in threads of their own, which are started when first needed and never keep the process alive.
- * `script` is the compiled form of hash-thread.ts, which is read at once: a worker that has dropped its rights may no longer be able to.
+ * Hashes passwords in threads of their own, as many as there are passwords at one time: HashQueue bounds these. Threads are started when
+ * first needed and never keep the process alive. `script` is the compiled form of hash-thread.ts, which is read at once: a worker that has
+ * dropped its rights may no longer be able to.
  */
 export class HashPool {
   readonly #script: string;
   readonly #threads: Thread[] = [];
-  #lastId = 0;
   #closed = false;
 
   constructor(script: URL) {
@@ -35,10 +38,9 @@ export class HashPool {
       setImmediate(callback, undefined);
       return;
     }
-    const thread = this.#leastBusy();
-    const id = ++this.#lastId;
-    thread.jobs.set(id, callback);
-    thread.worker.postMessage({ id, password, stored } satisfies HashJob);
+    const thread = this.#threads.find((one) => one.callback === undefined) ?? this.#start();
+    thread.callback = callback;
+    thread.worker.postMessage({ password, stored } satisfies HashJob);
   }
 
   /** Ends the threads; what they were asked is answered with undefined. */
@@ -49,25 +51,11 @@ export class HashPool {
     }
   }
 
-  #leastBusy(): Thread {
-    let best: Thread | undefined;
-    for (const thread of this.#threads) {
-      if (best === undefined || thread.jobs.size < best.jobs.size) {
-        best = thread;
-      }
-    }
-    return best === undefined || (best.jobs.size > 0 && this.#threads.length < maxThreads) ? this.#start() : best;
-  }
-
   #start(): Thread {
     const worker = new Worker(this.#script, { eval: true, stdin: false, stdout: false, stderr: false });
     worker.unref();
     const thread = new Thread(worker);
-    worker.on('message', ({ id, hash }: HashResult) => {
-      const callback = thread.jobs.get(id);
-      thread.jobs.delete(id);
-      callback?.(hash);
-    });
+    worker.on('message', (hash: string) => thread.answer(hash));
     worker.on('error', () => {
       // The exit that follows answers what is open.
     });
@@ -76,10 +64,7 @@ export class HashPool {
       if (at >= 0) {
         this.#threads.splice(at, 1);
       }
-      for (const callback of thread.jobs.values()) {
-        callback(undefined);
-      }
-      thread.jobs.clear();
+      thread.answer(undefined);
     });
     this.#threads.push(thread);
     return thread;
