@@ -171,6 +171,41 @@ const H2_HEAD = [
   [':authority', 'a'],
 ] as const;
 
+t.test('client_body_buffer_size counts what came behind the head', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`server { listen 127.0.0.1:%%PORT_0%%;
+        client_body_buffer_size 100;
+        add_header X-Body $request_body;
+        add_header X-File $request_body_file;
+        location / { proxy_pass http://127.0.0.1:%%PORT_1%%; } }
+      server { listen 127.0.0.1:%%PORT_1%%; return 200; }`),
+  });
+  const kept = async (body: string, framing: string, withHead: number) => {
+    const client = await RawClient.connect(s);
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${framing}\r\n\r\n`;
+    client.send(head + body.slice(0, withHead), 'POST');
+    await client.interim();
+    client.socket.write(body.slice(withHead));
+    const response = await client.response();
+    client.destroy();
+    t.equal(response.status, 200);
+    return response.header('X-File') === undefined ? response.header('X-Body')?.length : 'file';
+  };
+  const body = (size: number) => 'x'.repeat(size);
+  const sized = (size: number, withHead: number) => kept(body(size), `Content-Length: ${size}`, withHead);
+  const chunked = (size: number, withHead: number) =>
+    kept(`${size.toString(16)}\r\n${body(size)}\r\n0\r\n\r\n`, 'Transfer-Encoding: chunked', withHead);
+  t.equal(await sized(300, 300), 300, 'with the head');
+  t.equal(await sized(300, 1), 300, 'begun with the head, whose buffer has room for all of it');
+  t.equal(await sized(300, 0), 'file', 'behind the head');
+  t.equal(await sized(1000, 800), 'file', 'more behind the head than the buffer takes');
+  t.equal(await sized(1000, 880), 1000, 'as much behind the head as the buffer takes');
+  t.equal(await sized(2000, 2000), 'file', 'with the head, whose buffer has no room for it');
+  t.equal(await chunked(300, 320), 300, 'chunked, with the head');
+  t.equal(await chunked(300, 100), 'file', 'chunked, begun with the head');
+  t.equal(await chunked(2000, 2100), 'file', 'chunked, with the head, whose buffer has no room for it');
+});
+
 t.test('client_body_early_read', async (t) => {
   const s = await startServer(t, {
     compatible: true,

@@ -398,9 +398,18 @@ t.test('what the logs say', async (t) => {
   const files = (): number => s.log().match(/buffered to a temporary file/g)!.length;
   t.equal((await http(s, requestText('PUT', '/put', {}, 'body'))).status, 201);
   t.equal(files(), 1, 'PUT needs its file');
-  t.equal((await http(s, requestText('POST', '/small', {}, 'x'.repeat(49)))).text, 'ok');
+  // What comes with the head stays in the buffer of the head, so this comes later.
+  const small = async (size: number): Promise<void> => {
+    const client = await RawClient.connect(s);
+    client.send(`POST /small HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${size}\r\n\r\n`, 'POST');
+    await client.interim();
+    client.socket.write('x'.repeat(size));
+    t.equal((await client.response()).text, 'ok');
+    client.destroy();
+  };
+  await small(49);
   t.equal(files(), 1, 'a quarter more than the buffer');
-  t.equal((await http(s, requestText('POST', '/small', {}, 'x'.repeat(60)))).text, 'ok');
+  await small(60);
   t.match(await s.logged(/warn.*temporary file/), /"POST \/small/);
 });
 

@@ -262,6 +262,10 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     return this.#io === null || this.#io.body === null || this.#io.body.done;
   }
 
+  bodyAhead(_r: Request): number {
+    return this.#io === null ? 0 : this.#io.input.end - this.#io.input.at;
+  }
+
   readBody(_r: Request, sink: BodySink): void {
     const io = this.#io;
     if (io === null || io.body === null || io.body.done) {

@@ -129,6 +129,10 @@ export abstract class RequestStream<C extends KnownClient>
     return !head.chunked && (head.contentLength < 0 || (head.contentLength === 0 && this.inClosed));
   }
 
+  bodyAhead(): number {
+    return 0;
+  }
+
   readBody(_r: Request, sink: BodySink): void {
     this.input.read(sink);
   }

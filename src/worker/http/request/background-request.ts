@@ -49,6 +49,10 @@ class NoClient implements ClientConnection, ClientExchange {
     return true;
   }
 
+  bodyAhead(): number {
+    return 0;
+  }
+
   readBody(_r: Request, sink: BodySink): void {
     sink.end();
   }

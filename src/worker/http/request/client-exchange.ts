@@ -55,6 +55,8 @@ export interface ClientExchange {
   offerFile(r: Request, fd: number, at: number, size: number): number;
   /** The request's body has been read to its end, or it has none. */
   bodyDone(r: Request): boolean;
+  /** Bytes that came behind the head of HTTP/1 and that nobody has taken yet; 0 for a stream. */
+  bodyAhead(r: Request): number;
   /** Starts giving the request body to a sink; what has arrived already first. */
   readBody(r: Request, sink: BodySink): void;
   resumeBody(r: Request): void;

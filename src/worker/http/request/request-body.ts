@@ -144,8 +144,10 @@ class BodyCollector implements BodySink {
   readonly #r: Request;
   readonly #body: RequestBody;
   readonly #then: (r: Request) => void;
-  /** So much is kept in memory. */
+  /** So much is kept in memory, beside what the buffer of the head has room for. */
   readonly #memory: number;
+  /** Bytes that the buffer of the head keeps: nginx leaves what came with the head where it is. */
+  readonly #withHead: number;
   /** At what level the log is told of a file; undefined: not at all. */
   readonly #told: Level | undefined;
 
@@ -160,6 +162,10 @@ class BodyCollector implements BodySink {
     }
     // nginx: a body of announced length that is a quarter longer than the buffer gets a longer buffer, but not over HTTP/2.
     this.#memory = r.chunkedIn || r.httpVersion >= HTTP_2 ? clientBodyBufferSize : clientBodyBufferSize + (clientBodyBufferSize >> 2);
+    const { room } = r.head;
+    const ahead = r.clientExchange.bodyAhead(r);
+    // One of announced length that has begun is read into the same buffer where all of it fits there.
+    this.#withHead = ahead > 0 && !r.chunkedIn && r.contentLength <= room ? room : Math.min(room, ahead);
   }
 
   data(bytes: Buffer, start: number, end: number, announced: number): boolean {
@@ -171,7 +177,7 @@ class BodyCollector implements BodySink {
     const settings = this.#r.location.conf(clientSlot);
     const held = body.bytes.length + end - start;
     if (body.file === undefined) {
-      if (held <= this.#memory && !this.#r.requestBodyInFileOnly) {
+      if (held <= this.#memory + this.#withHead && !this.#r.requestBodyInFileOnly) {
         body.bytes.add(bytes, start, end);
         return true;
       }

@@ -147,6 +147,7 @@ export class HeadParser implements HostParts {
       if (code !== HEAD_INCOMPLETE) {
         this.#giveLines();
         this.head.end = this.#pos + shift;
+        this.head.room = this.#bufferEnd - this.#pos;
         return code;
       }
     }

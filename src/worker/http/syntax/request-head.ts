@@ -54,6 +54,8 @@ export class RequestHead {
   length = 0;
   /** The offset of the first byte after the head in the buffer that `HeadParser.parse` was given last. */
   end = 0;
+  /** Bytes that nginx's buffer of the head has left behind the head. */
+  room = 0;
 
   /** Why the request was refused, as the error log says it; empty if the owner has logged the reason itself. */
   error = '';
