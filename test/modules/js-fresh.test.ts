@@ -4,6 +4,7 @@ import { againstNginx } from '../support/binary.js';
 import { httpGet } from '../support/raw-client.js';
 import { testConfig } from '../support/run-cli.js';
 import { startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 if (againstNginx) {
   t.bailout('njs is a module of its own');
@@ -56,6 +57,14 @@ stream {
 }
 `;
 
+const session = (port: number): Promise<string> =>
+  new Promise((done) => {
+    let got = '';
+    connect(port, '127.0.0.1')
+      .on('data', (piece) => (got += String(piece)))
+      .on('end', () => done(got));
+  });
+
 t.test('modules are made anew for each request', async (t) => {
   const s = await startServer(t, { conf, files, expectAlerts: /./ });
   const all = async (path: string): Promise<string> => {
@@ -82,13 +91,7 @@ t.test('modules are made anew for each request', async (t) => {
   t.equal(broken.status, 500, 'what a module throws then costs the request');
   t.match(s.log(), /js exception: Error: again/);
   for (let i = 0; i < 2; i++) {
-    const text = await new Promise<string>((done) => {
-      let got = '';
-      connect(s.port(1), '127.0.0.1')
-        .on('data', (piece) => (got += String(piece)))
-        .on('end', () => done(got));
-    });
-    t.equal(text, '1', 'in stream, too');
+    t.equal(await session(s.port(1)), '1', 'in stream, too');
   }
 });
 
@@ -98,4 +101,67 @@ t.test('js_context_reuse and its values', async (t) => {
   t.match(await message('js_context_reuse off;'), /test is successful/);
   t.match(await message('js_context_reuse x;'), /invalid value/);
   t.match(await message('js_context_reuse 1; js_context_reuse 2;'), /is duplicate/);
+});
+
+t.test('njs.on at the top of a module', async (t) => {
+  const s = await startServer(t, {
+    conf: `
+events {}
+http {
+  js_import hooks.js; js_import also from hooks.js;
+  js_set $name hooks.name;
+  server {
+    listen 127.0.0.1:%%PORT_0%%;
+    location = /shared { js_content hooks.answer; }
+    location = /also { js_content also.answer; }
+    location = /own { js_content hooks.own; }
+    location = /fresh { js_context_reuse off; js_content hooks.answer; }
+    location = /sub { js_content hooks.sub; }
+    location = /name { return 200 "$name$name"; }
+    location = /none { return 200; }
+  }
+}
+stream {
+  js_import hooks.js;
+  server { listen 127.0.0.1:%%PORT_1%%; js_access hooks.session; return "session"; }
+}
+`,
+    files: {
+      'hooks.js': `
+let calls = 0;
+njs.on('exit', () => ngx.log(ngx.ERR, 'first'));
+njs.on('exit', () => ngx.log(ngx.ERR, 'over ' + calls));
+function answer(r) { calls++; r.return(200, r.uri); }
+function own(r) { njs.on('exit', () => r.error('own ' + r.uri)); r.return(200, r.uri); }
+async function sub(r) { await r.subrequest('/shared'); r.return(200, r.uri); }
+function name() { return 'n'; }
+function session(s) { s.allow(); }
+export default { answer, own, sub, name, session };
+`,
+    },
+    expectAlerts: /./,
+  });
+  const said = async (ask: () => Promise<unknown>): Promise<string[]> => {
+    const before = s.log().length;
+    await ask();
+    // The log is written in order, and the request that asks for this answer comes last.
+    await httpGet(s.port(0), '/own');
+    await waitFor(() => s.log().includes('own /own', before));
+    const lines = s
+      .log()
+      .slice(before)
+      .split('\n')
+      .filter((line) => line.includes(' js: '));
+    return lines.map((line) => / js: (.*?)( while [a-z ]+)?, /.exec(line)![1]!).slice(0, -1);
+  };
+  const get = (path: string) => said(() => httpGet(s.port(0), path));
+  t.strictSame(await get('/shared'), ['over 1']);
+  t.strictSame(await get('/shared'), ['over 2']);
+  t.strictSame(await get('/also'), ['over 3'], 'the same module by another name');
+  t.strictSame(await get('/own'), ['own /own'], 'a request has its own');
+  t.strictSame(await get('/fresh'), ['over 1'], 'a module for this request alone');
+  t.strictSame(await get('/sub'), ['over 4', 'over 4'], 'for a request and its subrequest');
+  t.strictSame(await get('/name'), ['over 4'], 'a variable enters the module, too');
+  t.strictSame(await get('/none'), [], 'nobody entered it');
+  t.strictSame(await said(() => session(s.port(1))), ['over 0'], 'a session');
 });

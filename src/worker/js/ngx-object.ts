@@ -5,6 +5,7 @@ import { errnoText } from '../../shared/system/errno.js';
 import { setTimer } from '../../shared/time/timer.js';
 import type { OnDemand } from '../acme/on-demand.js';
 import { dump, say } from './dump.js';
+import { onEvent } from './exit-hook.js';
 import { namedValues } from './header-objects.js';
 import type { LoaderGate } from './module-loader.js';
 import { scriptAcme } from './ngx-acme.js';
@@ -14,8 +15,7 @@ import { InternalError, MemoryError } from './script-errors.js';
 import { scriptWeb } from './script-web.js';
 import type { SharedDict } from './shared-dict.js';
 import { SharedMemoryError } from './shared-dict.js';
-import { currentTask, exceptionText, Task, type TaskOwner } from './task.js';
-import { stateOf } from './task-state.js';
+import { currentTask, type TaskOwner } from './task.js';
 import { givenInteger } from './text.js';
 
 /** What scripts are told of the server. */
@@ -117,44 +117,6 @@ const versionNumber = (version: string): number => {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return (major << 16) | (minor << 8) | patch;
 };
-
-/** What is called at the end of each request or session. */
-const exits = new WeakMap<object, { callback: (() => unknown) | null }>();
-
-/** `njs.on`: has a function called when the request or session is over, the last one that it is given. nginx: njs_ext_on. */
-function onEvent(event: unknown, callback: unknown): void {
-  if (typeof event !== 'string') {
-    throw new TypeError('hook type is not a string');
-  }
-  if (event !== 'exit') {
-    throw new TypeError(`unknown hook type "${event}"`);
-  }
-  if (callback !== null && typeof callback !== 'function') {
-    throw new TypeError('callback is not a function or null');
-  }
-  const owner = currentTask()?.owner;
-  if (owner?.subject === undefined) {
-    return;
-  }
-  const state = stateOf(owner.subject);
-  const known = exits.get(state);
-  if (known !== undefined) {
-    known.callback = callback as (() => unknown) | null;
-    return;
-  }
-  const exit = { callback: callback as (() => unknown) | null };
-  exits.set(state, exit);
-  owner.subject.onFinish(() => {
-    const task = new Task(owner, { settled() {}, failed() {} });
-    try {
-      task.within(() => exit.callback?.call(undefined));
-    } catch (error) {
-      owner.log(ERROR, `js exit hook exception: ${exceptionText(error)}`);
-    }
-    // What its promises put off still runs; timers do not.
-    task.cancel();
-  });
-}
 
 /** Node's process with the command line of the server. */
 const scriptProcess = (argv: readonly string[]): NodeJS.Process =>

@@ -3,6 +3,7 @@ import type { RelatedPosition } from '../../shared/config/language/ast.js';
 import { ERROR } from '../../shared/log/level.js';
 import { oneLine } from '../../shared/text/error-text.js';
 import { byteText } from '../../shared/text/native-text.js';
+import { exitWith, ModuleOwner } from './exit-hook.js';
 import { holdParts, latePart } from './late-parts.js';
 import { ModuleLoader, ModuleSyntaxError } from './module-loader.js';
 import { functionOf, isLiteralObject, memberOf } from './module-members.js';
@@ -196,15 +197,17 @@ export class Scripts {
   readonly id: number;
   readonly #modules = new Map<string, unknown>();
   readonly #failures = new Map<string, unknown>();
+  /** What the last of the modules that want it has called at the end of each request or session. */
+  #exit: (() => unknown) | undefined = undefined;
 
   constructor(loader: ModuleLoader, imports: readonly Import[], id: number, { log }: ScriptHost) {
     this.id = id;
     for (const { name, file } of imports) {
+      const owner = new ModuleOwner(log);
       try {
-        this.#modules.set(
-          name,
-          new Task(log, { settled() {}, failed() {} }).within(() => loader.load(file)),
-        );
+        const exports = new Task(owner, { settled() {}, failed() {} }).within(() => loader.load(file));
+        this.#modules.set(name, exports);
+        this.#exit = owner.loaded(exports) ?? this.#exit;
       } catch (error) {
         log.log(ERROR, `js exception: ${exceptionText(error)}`);
         this.#failures.set(name, error);
@@ -220,7 +223,15 @@ export class Scripts {
         throw this.#failures.get(module);
       };
     }
-    return this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+    const found = this.#modules.has(module) ? functionOf(this.#modules.get(module), path) : undefined;
+    const exit = this.#exit;
+    if (found === undefined || exit === undefined) {
+      return found;
+    }
+    return (...args) => {
+      exitWith(exit);
+      return found(...args);
+    };
   }
 
   /** The first of the modules that could not be loaded, and what it has thrown. */
