@@ -536,6 +536,7 @@ export const rows = [
   {
     name: 'dynamic upstreams (AliML111)',
     repository: 'AliML111/nginx-dynamic',
+    mask: ['"request_id":"[0-9a-f]*'],
     files: { '/etc/nginx/nginx.conf': 'nginx.conf', '/etc/nginx/njs': 'njs' },
     resolvers: ['1.1.1.1'],
     requests: [

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
-import { httpGet } from '../support/raw-client.js';
+import { exchange, httpGet } from '../support/raw-client.js';
 import { httpConf, startServer } from '../support/server.js';
 
 if (againstNginx) {
@@ -72,4 +72,54 @@ t.test('import() gives what the other imports give', async (t) => {
   t.equal(await said('broken'), 'on purpose');
   t.equal(await said('late'), 'named');
   t.equal(await said('thread'), 'namedxrefused');
+});
+
+t.test('the names of js_import and js_preload_object are globals', async (t) => {
+  const s = await startServer(t, {
+    conf: `
+events {}
+http {
+  js_import main.js; js_import fetch from other.js; js_preload_object settings from settings.json;
+  js_set $other main.value;
+  server {
+    listen 127.0.0.1:%%PORT_0%%;
+    location = /one { js_import other from one.js; js_content main.says; }
+    location = /two { js_import other from two.js; js_content main.says; }
+    location = /late { js_import other from two.js; js_content main.late; }
+    location = /fresh { js_context_reuse off; js_import other from one.js; js_content main.says; }
+    location = /value { js_import other from two.js; return 200 $other; }
+    location = /none { js_content main.none; }
+  }
+}
+stream {
+  js_import main.js; js_import other from two.js; js_set $who main.value;
+  server { listen 127.0.0.1:%%PORT_1%%; return $who; }
+}
+`,
+    files: {
+      'main.js': `
+const atTheTop = typeof other;
+const names = () => [typeof main.says, other.name, globalThis.other === other, settings.word, globalThis.settings === settings];
+const says = (r) => r.return(200, [atTheTop, ...names(), other.back(), typeof fetch.name].join());
+async function late(r) { await new Promise((done) => setTimeout(done, 1)); r.return(200, other.name); }
+const value = () => other.name;
+const none = (r) => r.return(200, typeof other);
+export default { says, late, value, none };
+`,
+      'one.js': 'export default { name: "one", back: () => typeof main.says };',
+      'two.js': 'export default { name: "two", back: () => typeof main.says };',
+      'other.js': 'export default 5;',
+      'settings.json': '{ "word": "preloaded" }',
+    },
+  });
+  const said = async (name: string): Promise<string> => (await httpGet(s, `/${name}`)).text;
+  for (let i = 0; i < 2; i++) {
+    t.equal(await said('one'), 'undefined,function,one,true,preloaded,true,function,string');
+    t.equal(await said('two'), 'undefined,function,two,true,preloaded,true,function,string', 'a name may mean two things');
+  }
+  t.equal(await said('late'), 'two', 'behind an await');
+  t.equal(await said('fresh'), 'undefined,function,one,true,preloaded,true,function,string');
+  t.equal(await said('value'), 'two', 'in a variable');
+  t.equal(await said('none'), 'undefined');
+  t.equal(await exchange(s.port(1), ''), 'two', 'in stream');
 });

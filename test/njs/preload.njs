@@ -102,10 +102,8 @@
 ~ true
 > globalThis.pre === pre
 = true
-~ false
 > 'pre' in globalThis
 = true
-~ false
 > Object.assign({}, pre).text
 = "x"
 > [].concat(other).length

@@ -100,6 +100,11 @@ export class ModuleLoader {
     return other;
   }
 
+  /** What the user's files find by this name. */
+  global(name: string): unknown {
+    return this.#globals[name];
+  }
+
   /** The default export of the module that `js_import` names. @throws what the module throws, or an Error when there is none. */
   load(name: string): unknown {
     const file = this.#own(name);

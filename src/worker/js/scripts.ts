@@ -7,6 +7,7 @@ import { exitWith, ModuleOwner } from './exit-hook.js';
 import { holdParts, latePart } from './late-parts.js';
 import { ModuleLoader, ModuleSyntaxError } from './module-loader.js';
 import { functionOf, isLiteralObject, memberOf } from './module-members.js';
+import { nameGlobal } from './named-globals.js';
 import { type ScriptHost, type ScriptProtocol, scriptGlobals } from './ngx-object.js';
 import { NJS_MODULES } from './script-modules.js';
 import type { SharedVariable } from './shared-state.js';
@@ -150,7 +151,8 @@ export class ScriptLibrary {
   readonly #globals: { readonly [protocol in ScriptProtocol]: Readonly<Record<string, unknown>> };
   readonly #loaders = new Map<string, ModuleLoader>();
   readonly #made = new Map<readonly Import[], Map<ModuleLoader, Scripts>>();
-  #count = 0;
+  /** By their numbers. */
+  readonly #all = new Map<number, Scripts>();
 
   constructor(host: ScriptHost) {
     this.#host = host;
@@ -184,8 +186,13 @@ export class ScriptLibrary {
     }
     let scripts = byLoader.get(loader);
     if (scripts === undefined) {
-      scripts = new (fresh ? FreshScripts : Scripts)(loader, imports, ++this.#count, this.#host);
+      const id = this.#all.size + 1;
+      scripts = new (fresh ? FreshScripts : Scripts)(loader, imports, id, this.#host);
       byLoader.set(loader, scripts);
+      this.#all.set(id, scripts);
+      for (const name of [...imports, ...preloads].map((one) => one.name)) {
+        nameGlobal(name, () => this.#all.get(currentTask()?.owner.engineId ?? 0)?.global(name));
+      }
     }
     return scripts;
   }
@@ -195,6 +202,7 @@ export class ScriptLibrary {
 export class Scripts {
   /** Tells sets of modules apart: `ngx.engine_id`. */
   readonly id: number;
+  readonly #loader: ModuleLoader;
   readonly #modules = new Map<string, unknown>();
   readonly #failures = new Map<string, unknown>();
   /** What the last of the modules that want it has called at the end of each request or session. */
@@ -202,6 +210,7 @@ export class Scripts {
 
   constructor(loader: ModuleLoader, imports: readonly Import[], id: number, { log }: ScriptHost) {
     this.id = id;
+    this.#loader = loader;
     for (const { name, file } of imports) {
       const owner = new ModuleOwner(log);
       try {
@@ -253,6 +262,11 @@ export class Scripts {
       .map(([member]) => member);
   }
 
+  /** What the modules find as a global by the name of one of them, or of an object that was loaded for them. */
+  global(name: string): unknown {
+    return this.#modules.has(name) ? this.#modules.get(name) : this.#loader.global(name);
+  }
+
   /** What a name stands for, with what it is a member of; undefined when there is no such module. */
   value(name: string): { readonly owner: unknown; readonly value: unknown } | undefined {
     const [module = '', ...path] = name.split('.');
@@ -262,7 +276,7 @@ export class Scripts {
 
 /** Modules that are made anew for each request or session, of one compilation. */
 class FreshScripts extends Scripts {
-  readonly #loader: ModuleLoader;
+  readonly #compiled: ModuleLoader;
   readonly #imports: readonly Import[];
   readonly #host: ScriptHost;
   readonly #found = new Map<string, ScriptFunction>();
@@ -270,7 +284,7 @@ class FreshScripts extends Scripts {
 
   constructor(loader: ModuleLoader, imports: readonly Import[], id: number, host: ScriptHost) {
     super(loader, imports, id, host);
-    this.#loader = loader;
+    this.#compiled = loader;
     this.#imports = imports;
     this.#host = host;
   }
@@ -288,6 +302,11 @@ class FreshScripts extends Scripts {
     return found;
   }
 
+  override global(name: string): unknown {
+    const here = this.#here();
+    return here === undefined ? super.global(name) : here.global(name);
+  }
+
   /** The modules of the request or session whose code runs now. */
   #here(): Scripts | undefined {
     const subject = currentTask()?.owner.subject;
@@ -297,7 +316,7 @@ class FreshScripts extends Scripts {
     const state = stateOf(subject);
     let scripts = this.#made.get(state);
     if (scripts === undefined) {
-      scripts = new Scripts(this.#loader.fresh(), this.#imports, this.id, this.#host);
+      scripts = new Scripts(this.#compiled.fresh(), this.#imports, this.id, this.#host);
       this.#made.set(state, scripts);
     }
     return scripts;
