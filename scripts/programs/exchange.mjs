@@ -68,7 +68,7 @@ export async function exchange(request, masks) {
   const { bytes, end } = await bytesOf(request);
   const text = bytes.toString('latin1');
   // The words of an error are each engine's own, and so are the frames of its stack.
-  const Engine = [/(?:Syntax|Type|Reference|Range)Error: [^\n<]*/g, /(?:\n|\\n) +at [^\n\\"]*\n?/g];
+  const Engine = [/(?:Syntax|Type|Reference|Range)Error: [^\n<]*/g, /(?:(?:\n|\\n) +at [^\n\\"]*)+\n?/g];
   const mask = (given) =>
     masks.reduce(
       (now, pattern) => now.replaceAll(new RegExp(pattern, 'g'), '*'),
