@@ -27,7 +27,7 @@ const UNFILLED: { readonly [file: string]: readonly [uses: number, kind: 'copies
   'worker/http/http2-frames/output.ts': [3, 'copies', 'counted while it is filled: each frame is as long as its payload'],
   'worker/http/syntax/head-parser.ts': [2, 'copies', 'counted while it is filled'],
   'worker/http/syntax/uri.ts': [2, 'makes', 'a text of as much as was decoded'],
-  'worker/bytes/gathered.ts': [3, 'copies', 'pieces end where the bytes that were copied do; sums are made of the pieces themselves'],
+  'worker/bytes/gathered.ts': [4, 'copies', 'pieces end where the bytes that were copied do; sums are made of the pieces themselves'],
   'worker/js/handlers/handler-input.ts': [1, 'copies', 'as long as the bytes'],
   'worker/modules/charset/recode.ts': [2, 'copies', 'each byte is set; the sum is made of the same texts'],
   'worker/modules/grpc/web-exchange.ts': [1, 'copies', 'as long as the text and its head'],

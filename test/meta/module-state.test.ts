@@ -39,6 +39,7 @@ const STATE: { readonly [file: string]: readonly [number, ...Kind[]] } = {
   'worker/http/http3/stream.ts': [1, 'value'],
   'worker/http/listening/quic-listener.ts': [2, 'process'],
   'worker/net/openssl/packet-keys.ts': [1, 'loads'],
+  'worker/bytes/gathered.ts': [1, 'memory'],
   'worker/bytes/keep.ts': [2, 'memory'],
   'worker/net/openssl/quic-handshake.ts': [2, 'loads', 'process'],
   'worker/net/openssl/quic-library.ts': [1, 'loads'],

@@ -10,7 +10,7 @@ import { certs } from '../support/certs.js';
 import { type Server, serverConf, startServer } from '../support/server.js';
 
 /** Around the sizes of the buffers in between. */
-const SIZES = [1, 100, 4000, 8192, 16_000, 16_384, 33_000, 65_536, 65_700, 300_000, 3_000_000];
+const SIZES = [1, 100, 4000, 8192, 16_000, 16_384, 33_000, 61_440, 61_441, 65_536, 65_700, 300_000, 3_000_000];
 /** Of each size. */
 const COPIES = 2;
 

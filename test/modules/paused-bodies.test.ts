@@ -14,7 +14,7 @@ import { type Server, serverConf, startServer } from '../support/server.js';
 const SEED = 20261124 + Number(process.env['SLUICE_FUZZ_SEED'] ?? 0);
 const dice = new Dice(SEED);
 /** Around the sizes of the buffers and windows in between. */
-const SIZES = [0, 1, 100, 4096, 8192, 16_384, 16_385, 65_535, 65_536, 150_000];
+const SIZES = [0, 1, 100, 4096, 8192, 16_384, 16_385, 61_440, 61_441, 65_535, 65_536, 150_000];
 const PLACES = ['/kept', '/passed', '/narrow', '/shared', ...(againstNginx ? [] : ['/shared-passed'])];
 const EACH = 2;
 

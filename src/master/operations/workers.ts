@@ -530,8 +530,7 @@ export class WorkerPool {
       return NOTHING;
     }
     if (code === FATAL_EXIT) {
-      return () =>
-        this.#options.log.log(ALERT, `${ROLE_NAMES[role]} ${pid} exited with fatal code ${FATAL_EXIT} and cannot be respawned`);
+      return () => this.#options.log.log(ALERT, `${ROLE_NAMES[role]} ${pid} exited with fatal code ${FATAL_EXIT} and cannot be respawned`);
     }
     const ownFault = code !== 0 && (signal === null || OWN_FAULTS.has(signal));
     const failures = ownFault && Date.now() - member.born < HEALTHY ? member.failures + 1 : 1;

@@ -1,8 +1,14 @@
+import { spoil } from '../../shared/system/spoil.js';
+
 /** The largest piece that small ones are gathered in. */
 const LARGEST = 64 * 1024;
 
 /** Up to this size a loop copies faster than a call does. */
 const BY_HAND = 48;
+
+/** Memory that was lent and came back, LARGEST each, and how many pieces of it are kept. */
+const spare: Buffer[] = [];
+const MOST_SPARE = 16;
 
 /** Bytes that are kept in the order in which they came: in few pieces and little more memory than they need, however small they come. */
 export class Gathered {
@@ -12,6 +18,12 @@ export class Gathered {
   /** The memory of the last piece, which may have room behind it. */
   #block: Buffer | null = null;
   #used = 0;
+  readonly #lends: boolean;
+
+  /** `lends`: its first piece is {@link lend | lent} rather than given away, as a rule. */
+  constructor(lends = false) {
+    this.#lends = lends;
+  }
 
   /** Keeps a copy of `start..end`. */
   add(bytes: Buffer, start: number, end: number): void {
@@ -32,7 +44,11 @@ export class Gathered {
   /** The first bytes get as much memory as they need: often no more come. */
   #begin(bytes: Buffer, start: number, end: number): void {
     const size = end - start;
-    const block = Buffer.allocUnsafe(Math.max(size, Math.min(this.length, LARGEST)));
+    // Memory outside of V8's heap has V8 collect garbage, each time anew: so that of a first piece, if it is much, is used again.
+    const block =
+      this.#lends && this.length === 0 && size > LARGEST / 2 && size <= LARGEST
+        ? (spare.pop() ?? Buffer.allocUnsafeSlow(LARGEST))
+        : Buffer.allocUnsafe(Math.max(size, Math.min(this.length, LARGEST)));
     copyInto(block, 0, bytes, start, end);
     this.pieces.push(block.length === size ? block : block.subarray(0, size));
     this.#block = block;
@@ -44,6 +60,19 @@ export class Gathered {
     const pieces = this.pieces;
     this.clear();
     return pieces;
+  }
+
+  /** Empties this, and has `use` see what was the only piece: its memory is somebody else's afterwards. */
+  lend<T>(use: (piece: Buffer) => T): T {
+    const piece = this.pieces[0]!;
+    const block = this.#block;
+    this.clear();
+    const result = use(piece);
+    if (this.#lends && block?.length === LARGEST && spare.length < MOST_SPARE) {
+      spoil(block, 0, LARGEST);
+      spare.push(block);
+    }
+    return result;
   }
 
   /** Gives all pieces away to be written to a file, where each costs a call: as one if they are not long together. */

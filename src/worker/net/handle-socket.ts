@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import { type ConnectionHandle, localOf, remoteOf } from '../../shared/net/connection-handle.js';
 import { type HandleBinding, handleBinding, keepRequest, writeRequest } from '../../shared/net/handle-binding.js';
 import { joined, keepJoined } from '../../shared/net/joined.js';
+import { SEGMENT } from '../../shared/net/segment.js';
 import type { AcceptedSocket, BackendTarget, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
@@ -12,8 +13,6 @@ import { writeMuchLent } from './lent.js';
 import { JOIN_LIMIT } from './write-limits.js';
 
 const EOF = -4095;
-/** As much as libuv reads at once. */
-const READ_SIZE = 64 * 1024;
 /** Enough for nearly every request's head. */
 const HEAD_SIZE = 4 * 1024;
 
@@ -185,7 +184,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
 
   #begin(): void {
     this.#started = true;
-    buffer ??= Buffer.allocUnsafeSlow(READ_SIZE);
+    buffer ??= Buffer.allocUnsafeSlow(SEGMENT);
     headBuffer ??= Buffer.allocUnsafeSlow(HEAD_SIZE);
     state ??= this.#node.streamBaseState;
     lengthAt = this.#node.kReadBytesOrError;

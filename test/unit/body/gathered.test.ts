@@ -61,3 +61,35 @@ t.test('copies and moves of any size', (t) => {
   }
   t.end();
 });
+
+t.test('what is lent has its memory used again, and nothing else has', async (t) => {
+  const size = 60 * 1024;
+  const memories = new Set<ArrayBufferLike>();
+  const gather = (letter: string): Gathered => {
+    const gathered = new Gathered(true);
+    gathered.add(Buffer.alloc(size, letter), 0, size);
+    memories.add(gathered.pieces[0]!.buffer);
+    return gathered;
+  };
+  const given = gather('a').take()[0]!;
+  const joined = gather('b');
+  joined.add(Buffer.alloc(size, 'c'), 0, size);
+  const whole = joined.joined();
+  for (let i = 0; i < 20; i++) {
+    const [one, other] = [gather('d'), gather('e')];
+    t.equal(
+      one.lend((piece) => {
+        const meanwhile = gather('f');
+        t.ok(piece.equals(Buffer.alloc(size, 'd')), 'nobody writes into what is lent');
+        return meanwhile.lend((third) => third.toString('latin1', 0, 1));
+      }),
+      'f',
+    );
+    t.equal(one.length, 0);
+    t.ok(other.pieces[0]!.equals(Buffer.alloc(size, 'e')));
+    other.lend(() => {});
+  }
+  t.ok(given.equals(Buffer.alloc(size, 'a')));
+  t.ok(whole.equals(Buffer.concat([Buffer.alloc(size, 'b'), Buffer.alloc(size, 'c')])));
+  t.equal(memories.size, 5, 'three that were lent, again and again, and two that were not');
+});

@@ -4,6 +4,7 @@ import { emptyList } from '../../collection/empty-list.js';
 import { loadEventLoop } from '../../native/event-loop.js';
 import type { Native } from '../../native/native.js';
 import { AtTickEnd, endOfTick, type TickTask } from '../../time/end-of-tick.js';
+import { SEGMENT } from '../segment.js';
 import { watch } from './bell.js';
 import { LongWork } from './long-work.js';
 import { RingError } from './memory.js';
@@ -35,7 +36,7 @@ const LOOP_TAG = Kind.LOOP << KIND_SHIFT;
 
 /** For heads and small messages, for bodies, and for datagrams with what the kernel says of each. */
 const SMALL = { group: 0, count: 512, size: 4 * 1024 };
-const LARGE = { group: 1, count: 16, size: 64 * 1024 };
+const LARGE = { group: 1, count: 16, size: SEGMENT };
 const DATAGRAMS = { group: 2, count: 64, size: 66 * 1024 };
 
 /** More than a head; and as much as a connection that nobody reads may bring in before that is noticed. */

@@ -53,7 +53,7 @@ export class BodyRelay implements RequestSender, BodySink {
   #output: RequestOutput | null = null;
   #c: Channel | null = null;
   /** What came since the last write. */
-  readonly bytes = new Gathered();
+  readonly bytes = new Gathered(true);
   /** What was sent, for a backend that refuses the request without a look; null once that is too much, or where none can refuse. */
   #kept: Gathered | null;
   #scheduled = false;
@@ -226,8 +226,11 @@ export class BodyRelay implements RequestSender, BodySink {
   #write(c: Channel): boolean {
     const frame = this.#u.exchange.bodyFrame;
     const size = this.bytes.length;
+    this.#keep(this.bytes.pieces, size);
+    if (frame === undefined && this.bytes.pieces.length === 1) {
+      return this.bytes.lend((piece) => c.writeLent(piece, 0, piece.length));
+    }
     const pieces = this.bytes.take();
-    this.#keep(pieces, size);
     let flowing = true;
     const together = frame !== undefined || pieces.length > 1;
     if (together) {

@@ -1,4 +1,5 @@
 import type { Level } from '../../../shared/log/level.js';
+import { SEGMENT } from '../../../shared/net/segment.js';
 import type { RequestBody } from '../../http/request/request-body.js';
 import type { TempFile, TempFileRead, TempFileTaker } from '../../http/request/temp-file.js';
 import type { Channel } from '../connection/channel.js';
@@ -15,8 +16,6 @@ export interface RequestSender {
   stop(): void;
 }
 
-/** Bytes written at a time. */
-const PIECE = 64 * 1024;
 /** Up to this size head and body leave in one write. */
 const COPY_LIMIT = 32 * 1024;
 
@@ -124,7 +123,7 @@ class BodySender implements RequestSender, TempFileTaker {
 
   #next(): Buffer {
     const whole = this.#body.bytes.pieces[this.#piece]!;
-    const piece = whole.subarray(this.#offset, this.#offset + PIECE);
+    const piece = whole.subarray(this.#offset, this.#offset + SEGMENT);
     this.#offset += piece.length;
     if (this.#offset >= whole.length) {
       this.#piece++;
@@ -135,7 +134,7 @@ class BodySender implements RequestSender, TempFileTaker {
 
   /** The next piece of the file, lent; null when it is read in the background. */
   #stored(file: TempFile): Buffer | null {
-    const size = Math.min(PIECE, this.#body.length - this.#offset);
+    const size = Math.min(SEGMENT, this.#body.length - this.#offset);
     const piece = file.present(this.#offset, size);
     if (piece === null) {
       this.#output.awaitBody();

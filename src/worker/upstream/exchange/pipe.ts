@@ -2,6 +2,7 @@
 import { unlinkSync, writeSync } from 'node:fs';
 import { fsPath } from '../../../shared/files/fs-path.js';
 import { CRIT, type Level, WARN } from '../../../shared/log/level.js';
+import { SEGMENT } from '../../../shared/net/segment.js';
 import { errnoText } from '../../../shared/system/errno.js';
 import { copied, Gathered } from '../../bytes/gathered.js';
 import type { Source } from '../../http/request/body-stage.js';
@@ -21,8 +22,6 @@ const BROKEN = 2;
 /** The client gets nothing more of it. */
 const ABANDONED = 3;
 
-/** Bytes read from the temporary file, or sent on, at a time. */
-const PIECE = 64 * 1024;
 /** As many pieces are kept apart. */
 const MOST_APART = 256;
 
@@ -311,7 +310,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
       this.#drop();
       return first;
     }
-    const behind = rest.takeUpTo(PIECE - first.length);
+    const behind = rest.takeUpTo(SEGMENT - first.length);
     const piece = behind.length === 0 ? first : Buffer.concat([first, ...behind]);
     this.#first = rest.shift();
     if (rest.length === 0) {
@@ -369,7 +368,7 @@ export class ResponsePipe implements Source, SharingReader, TempFileTaker {
 
   #serveStored(r: Request): void {
     const file = this.#file as TempFile;
-    const size = Math.min(PIECE, this.#fileEnd - this.#fileRead);
+    const size = Math.min(SEGMENT, this.#fileEnd - this.#fileRead);
     const piece = file.present(this.#fileRead, size);
     if (piece === null) {
       this.#demand = false;
