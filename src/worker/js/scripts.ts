@@ -205,6 +205,8 @@ export class Scripts {
   readonly #loader: ModuleLoader;
   readonly #modules = new Map<string, unknown>();
   readonly #failures = new Map<string, unknown>();
+  /** What was found already, by its name: a variable asks for each request. */
+  readonly #functions = new Map<string, ScriptFunction>();
   /** What the last of the modules that want it has called at the end of each request or session. */
   #exit: (() => unknown) | undefined = undefined;
 
@@ -226,6 +228,18 @@ export class Scripts {
 
   /** A function by the name that a directive gives, `module.function`; undefined when there is none. */
   find(name: string): ScriptFunction | undefined {
+    const known = this.#functions.get(name);
+    if (known !== undefined) {
+      return known;
+    }
+    const found = this.#look(name);
+    if (found !== undefined) {
+      this.#functions.set(name, found);
+    }
+    return found;
+  }
+
+  #look(name: string): ScriptFunction | undefined {
     const [module = '', ...path] = name.split('.');
     if (this.#failures.has(module)) {
       return () => {
