@@ -20,6 +20,9 @@ export interface Rule {
 /** How a backend's body is framed where its end is none. */
 export const BROKEN: ReadonlySet<string> = new Set(['short', 'long', 'bad-chunk']);
 
+/** The backend's response ends before it is whole. */
+export const breaksOff = ({ answer }: Case): boolean => BROKEN.has(answer.framing) || answer.leave !== undefined;
+
 export const anyRequest = (one: Case, is: (request: Case['client']['requests'][number]) => boolean): boolean =>
   one.client.requests.some(is);
 const texts = new WeakMap<Case['parts'], readonly string[]>();

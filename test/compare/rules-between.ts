@@ -129,6 +129,13 @@ export const between: readonly Rule[] = [
     what: /^responses?|^log /,
   },
   {
+    name: 'slices that promise more than they have',
+    why: 'they break off behind the last byte, which a connection has sent by then and a stream that is reset loses',
+    axes: ['http2', 'http3', 'http3-engine'],
+    when: ({ case: one }) => uses(one, /(?:^|; )slice \d/m) && one.answer.ranges === true && one.answer.framing === 'long',
+    what: /: (body|complete)$|\$(request_completion|(body_)?bytes_sent)$/,
+  },
+  {
     name: 'requests at one time',
     why: 'over HTTP/2 and HTTP/3 a second one does not wait for the first, and finds other connections and servers',
     axes: HTTP2,

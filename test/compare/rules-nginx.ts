@@ -10,6 +10,7 @@ import {
   askedInAll,
   BROKEN,
   badBody,
+  breaksOff,
   hasChunks,
   headless,
   http2Backend,
@@ -215,7 +216,7 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true) ||
       (uses(one, /_ssl_certificate %%DIR%%\/tls\/\$arg_x/) && anyRequest(one, ({ target }) => !/[?&]x=1(&|$)/.test(target))),
-    what: /\$upstream_|^error log$|: upstream_|^requests? |^end$|^response \d+: (status|body|header (connection|content-length|server))$|\$(status|(body_)?bytes_sent|sent_http_(connection|content_length))$/,
+    what: /\$upstream_|^error log$|: upstream_|^requests? |^end$|^response \d+: (status|body|header (connection|content-length|server|x-seen|x-served))$|\$(status|(body_)?bytes_sent|sent_http_(connection|content_length))$/,
   },
   {
     name: 'a kept connection of TLS',
@@ -233,7 +234,7 @@ export const beside: readonly Rule[] = [
       uses(one, /charset \$arg_x/) &&
       anyRequest(one, ({ target }) => !target.includes('x=')) &&
       right.get('responses') !== left.get('responses'),
-    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_|status)|^error log$|^log [2-9]|^requests? /,
+    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_|status)|^error log$|^log [2-9]|^requests? |^session /,
   },
   {
     name: 'what JavaScript still waited for',
@@ -466,6 +467,30 @@ export const beside: readonly Rule[] = [
     what: /\$(status|request_completion)$/,
   },
   {
+    name: 'a HEAD of an image',
+    why: 'nginx does not count a response as whole whose body it read and did not send',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /image_filter (?!off)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /\$request_completion$/,
+  },
+  {
+    name: 'parts of a page that are no images',
+    why: 'nginx breaks the page off where a subrequest of it is refused by image_filter',
+    axes: nginx,
+    when: ({ case: one, right }) =>
+      uses(one, /image_filter (?!off)/) &&
+      uses(one, /ssi on/) &&
+      (some(right, /: complete$/, 'false') || some(right, /\$request_completion$/, '')),
+    what: /^responses?|^requests? |^log |^lines of|^error log$|^end$/,
+  },
+  {
+    name: 'the charset of a response that breaks off',
+    why: 'its head was made by then, or not yet',
+    axes: nginx,
+    when: ({ case: one }) => breaksOff(one) && one.answer.fields.some(([name]) => name === 'X-Accel-Charset'),
+    what: /\$sent_http_content_type$/,
+  },
+  {
     name: 'texts around an image',
     why: 'nginx sends them with the length of the image alone, so that the client takes the rest for another response',
     axes: nginx,
@@ -610,11 +635,21 @@ export const beside: readonly Rule[] = [
     what: /^error log$|^end$|^responses?|bytes_sent$|\$request_completion$/,
   },
   {
+    name: 'a head that was not sent yet when a response broke off',
+    told: 'it does so with any response that breaks off',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      breaksOff(one) &&
+      uses(one, /ssi on|add_(before|after)_body|sub_filter/) &&
+      Number(right.get('responses')) < Number(left.get('responses')),
+    what: /^end$|^responses?|^log |^lines of|^requests? |^error log$/,
+  },
+  {
     name: 'what was not sent yet when a response broke off',
     told: 'it does so with any response that breaks off',
     axes: nginx,
     when: ({ axis, case: one, left, right }, { left: more, right: less }) =>
-      ['short', 'long', 'bad-chunk'].includes(one.answer.framing) &&
+      breaksOff(one) &&
       (multiplexed.includes(axis.name) || uses(one, /ssi on|add_(before|after)_body|sub_filter/)) &&
       (more.startsWith(less) || Number(less) < Number(more)) &&
       [left, right].some((seen) => some(seen, /: complete$/, 'false')),

@@ -206,6 +206,37 @@ t.test('client_body_buffer_size counts what came behind the head', async (t) => 
   t.equal(await chunked(2000, 2100), 'file', 'chunked, with the head, whose buffer has no room for it');
 });
 
+t.test('a body that comes while its request waits, and is not read', async (t) => {
+  const s = await startServer(t, {
+    conf: serverConf(
+      `location /limited { limit_req zone=slow burst=50; return 403; }
+      location /denied { auth_basic closed; auth_basic_user_file users; auth_delay 50ms; }
+      location /asked { auth_request /no; }
+      location = /no { limit_req zone=slow burst=50; return 401; }`,
+      'limit_req_zone $server_name zone=slow:32k rate=20r/s;',
+    ),
+    files: { users: '' },
+  });
+  const head = (path: string, size: number) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`;
+  for (const path of ['/limited', '/denied', '/asked']) {
+    for (const [size, whole] of [
+      [3000, true],
+      [40_000, true],
+      [300_000, false],
+    ] as const) {
+      const client = await RawClient.connect(s);
+      client.send(head(path, size), 'POST', 'GET');
+      await new Promise((done) => setTimeout(done, 5));
+      client.socket.write('x'.repeat(whole ? size : size - 1));
+      const first = await client.response();
+      t.equal(first.status, path === '/limited' ? 403 : 401, path);
+      client.socket.write(`${whole ? '' : 'x'}GET /missing HTTP/1.1\r\nHost: a\r\n\r\n`);
+      t.equal((await client.response()).status, 404, `the next request behind ${size} bytes to ${path}`);
+      client.destroy();
+    }
+  }
+});
+
 t.test('client_body_early_read', async (t) => {
   const s = await startServer(t, {
     compatible: true,

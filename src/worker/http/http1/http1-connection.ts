@@ -295,7 +295,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
 
   discardBody(_r: Request): Result {
     const io = this.#io;
-    return io === null || io.body === null ? 0 : io.body.discard(io.input);
+    if (io === null || io.body === null) {
+      return 0;
+    }
+    const status = io.body.discard(io.input);
+    this.#readOn(io.input);
+    return status;
   }
 
   resumeBody(_r: Request): void {
@@ -318,7 +323,12 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
     if (input.unread) {
       this.#run(io);
     }
-    if (!input.enough) {
+    this.#readOn(input);
+  }
+
+  /** Goes on with reading if so much was used that there is room for more. */
+  #readOn(input: ClientInput): void {
+    if (!input.running && !input.enough) {
       this.#resume(input);
     }
   }
@@ -458,6 +468,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       if (io.pipelined && !input.running) {
         setImmediate(wakeLater, this);
       }
+      this.#readOn(input);
       this.#giveBack(io);
       return;
     }
