@@ -89,6 +89,8 @@ http {
     location = /fresh { js_context_reuse off; js_import other from one.js; js_content main.says; }
     location = /value { js_import other from two.js; return 200 $other; }
     location = /none { js_content main.none; }
+    location = /changed { js_import other from one.js; js_content main.changes; }
+    location = /fresh-changed { js_context_reuse off; js_import other from one.js; js_content main.changes; }
   }
 }
 stream {
@@ -103,8 +105,9 @@ const names = () => [typeof main.says, other.name, globalThis.other === other, s
 const says = (r) => r.return(200, [atTheTop, ...names(), other.back(), typeof fetch.name].join());
 async function late(r) { await new Promise((done) => setTimeout(done, 1)); r.return(200, other.name); }
 const value = () => other.name;
+const changes = (r) => { const before = other.name; other = { name: 'changed' }; r.return(200, before + ' ' + other.name); };
 const none = (r) => r.return(200, typeof other);
-export default { says, late, value, none };
+export default { says, late, value, none, changes };
 `,
       'one.js': 'export default { name: "one", back: () => typeof main.says };',
       'two.js': 'export default { name: "two", back: () => typeof main.says };',
@@ -122,4 +125,9 @@ export default { says, late, value, none };
   t.equal(await said('value'), 'two', 'in a variable');
   t.equal(await said('none'), 'undefined');
   t.equal(await exchange(s.port(1), ''), 'two', 'in stream');
+  t.equal(await said('fresh-changed'), 'one changed');
+  t.equal(await said('fresh-changed'), 'one changed', 'modules that are made anew have it anew');
+  t.equal(await said('changed'), 'one changed');
+  t.equal(await said('changed'), 'changed changed', 'the modules are kept, and what they have changed');
+  t.equal(await said('one'), 'undefined,function,one,true,preloaded,true,function,string', 'nobody else sees that');
 });

@@ -191,10 +191,19 @@ export class ScriptLibrary {
       byLoader.set(loader, scripts);
       this.#all.set(id, scripts);
       for (const name of [...imports, ...preloads].map((one) => one.name)) {
-        nameGlobal(name, () => this.#all.get(currentTask()?.owner.engineId ?? 0)?.global(name));
+        nameGlobal(
+          name,
+          () => this.#current()?.global(name),
+          (value) => this.#current()?.setGlobal(name, value),
+        );
       }
     }
     return scripts;
+  }
+
+  /** Whose code runs now. */
+  #current(): Scripts | undefined {
+    return this.#all.get(currentTask()?.owner.engineId ?? 0);
   }
 }
 
@@ -205,6 +214,8 @@ export class Scripts {
   readonly #loader: ModuleLoader;
   readonly #modules = new Map<string, unknown>();
   readonly #failures = new Map<string, unknown>();
+  /** Globals that have got other values. */
+  #changed: Map<string, unknown> | null = null;
   /** What was found already, by its name: a variable asks for each request. */
   readonly #functions = new Map<string, ScriptFunction>();
   /** What the last of the modules that want it has called at the end of each request or session. */
@@ -278,7 +289,15 @@ export class Scripts {
 
   /** What the modules find as a global by the name of one of them, or of an object that was loaded for them. */
   global(name: string): unknown {
+    if (this.#changed?.has(name)) {
+      return this.#changed.get(name);
+    }
     return this.#modules.has(name) ? this.#modules.get(name) : this.#loader.global(name);
+  }
+
+  /** The modules give such a global another value, which other sets of modules do not see. */
+  setGlobal(name: string, value: unknown): void {
+    (this.#changed ??= new Map()).set(name, value);
   }
 
   /** What a name stands for, with what it is a member of; undefined when there is no such module. */
@@ -319,6 +338,10 @@ class FreshScripts extends Scripts {
   override global(name: string): unknown {
     const here = this.#here();
     return here === undefined ? super.global(name) : here.global(name);
+  }
+
+  override setGlobal(name: string, value: unknown): void {
+    this.#here()?.setGlobal(name, value);
   }
 
   /** The modules of the request or session whose code runs now. */
