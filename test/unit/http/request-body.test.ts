@@ -19,10 +19,12 @@ function reading(dir: string, clientBodyBufferSize: number) {
   const r = {
     body: null,
     chunkedIn: true,
+    head: { room: 0 },
     expectTested: true,
     requestBodyInFileOnly: false,
     clientExchange: {
       bodyDone: () => false,
+      bodyAhead: () => 0,
       readBody: (_r: Request, given: BodySink) => void (sink = given),
     } as unknown as ClientExchange,
     location: { conf: () => settings },
