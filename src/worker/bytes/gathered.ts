@@ -62,14 +62,19 @@ export class Gathered {
     return pieces;
   }
 
-  /** Empties this, and has `use` see what was the only piece: its memory is somebody else's afterwards. */
+  /** There is one piece, whose memory is used again if it is lent. */
+  get lendable(): boolean {
+    return this.#lends && this.pieces.length === 1 && this.#block?.length === LARGEST;
+  }
+
+  /** Empties this, and has `use` see the piece that was {@link lendable}: its memory is somebody else's afterwards. */
   lend<T>(use: (piece: Buffer) => T): T {
     const piece = this.pieces[0]!;
-    const block = this.#block;
+    const block = this.#block!;
     this.clear();
     const result = use(piece);
-    if (this.#lends && block?.length === LARGEST && spare.length < MOST_SPARE) {
-      spoil(block, 0, LARGEST);
+    if (spare.length < MOST_SPARE) {
+      spoil(block);
       spare.push(block);
     }
     return result;

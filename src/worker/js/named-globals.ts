@@ -4,7 +4,7 @@ const ours = new WeakSet<() => unknown>();
 /**
  * Makes a global of a name that directives give (`js_import`, `js_preload_object`): its value is what `find` returns whenever code asks,
  * since each location may mean something else by it, and `change` is told of another value. A name of Node's stays Node's. nginx:
- * ngx_engine_njs_compile, ngx_js_init_preload_vm.
+ * ngx_js_init_conf_vm, ngx_js_init_preload_vm.
  */
 export function nameGlobal(name: string, find: () => unknown, change: (value: unknown) => void): void {
   const known = Object.getOwnPropertyDescriptor(globalThis, name);

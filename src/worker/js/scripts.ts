@@ -211,7 +211,7 @@ export class ScriptLibrary {
 export class Scripts {
   /** Tells sets of modules apart: `ngx.engine_id`. */
   readonly id: number;
-  readonly #loader: ModuleLoader;
+  protected readonly loader: ModuleLoader;
   readonly #modules = new Map<string, unknown>();
   readonly #failures = new Map<string, unknown>();
   /** Globals that have got other values. */
@@ -223,7 +223,7 @@ export class Scripts {
 
   constructor(loader: ModuleLoader, imports: readonly Import[], id: number, { log }: ScriptHost) {
     this.id = id;
-    this.#loader = loader;
+    this.loader = loader;
     for (const { name, file } of imports) {
       const owner = new ModuleOwner(log);
       try {
@@ -292,7 +292,7 @@ export class Scripts {
     if (this.#changed?.has(name)) {
       return this.#changed.get(name);
     }
-    return this.#modules.has(name) ? this.#modules.get(name) : this.#loader.global(name);
+    return this.#modules.has(name) ? this.#modules.get(name) : this.loader.global(name);
   }
 
   /** The modules give such a global another value, which other sets of modules do not see. */
@@ -309,7 +309,6 @@ export class Scripts {
 
 /** Modules that are made anew for each request or session, of one compilation. */
 class FreshScripts extends Scripts {
-  readonly #compiled: ModuleLoader;
   readonly #imports: readonly Import[];
   readonly #host: ScriptHost;
   readonly #found = new Map<string, ScriptFunction>();
@@ -317,7 +316,6 @@ class FreshScripts extends Scripts {
 
   constructor(loader: ModuleLoader, imports: readonly Import[], id: number, host: ScriptHost) {
     super(loader, imports, id, host);
-    this.#compiled = loader;
     this.#imports = imports;
     this.#host = host;
   }
@@ -353,7 +351,7 @@ class FreshScripts extends Scripts {
     const state = stateOf(subject);
     let scripts = this.#made.get(state);
     if (scripts === undefined) {
-      scripts = new Scripts(this.#compiled.fresh(), this.#imports, this.id, this.#host);
+      scripts = new Scripts(this.loader.fresh(), this.#imports, this.id, this.#host);
       this.#made.set(state, scripts);
     }
     return scripts;

@@ -53,7 +53,7 @@ export class BodyRelay implements RequestSender, BodySink {
   #output: RequestOutput | null = null;
   #c: Channel | null = null;
   /** What came since the last write. */
-  readonly bytes = new Gathered(true);
+  readonly bytes: Gathered;
   /** What was sent, for a backend that refuses the request without a look; null once that is too much, or where none can refuse. */
   #kept: Gathered | null;
   #scheduled = false;
@@ -69,7 +69,10 @@ export class BodyRelay implements RequestSender, BodySink {
   constructor(u: UpstreamRequest) {
     this.#u = u;
     this.room = u.r.location.conf(clientSlot).clientBodyBufferSize;
-    this.#kept = u.exchange.http2User === undefined ? null : new Gathered();
+    const ownConnection = u.exchange.http2User === undefined;
+    // A stream keeps what it is given, so that it would copy what is lent.
+    this.bytes = new Gathered(ownConnection);
+    this.#kept = ownConnection ? null : new Gathered();
   }
 
   /** All that was sent can be sent again. */
@@ -227,7 +230,7 @@ export class BodyRelay implements RequestSender, BodySink {
     const frame = this.#u.exchange.bodyFrame;
     const size = this.bytes.length;
     this.#keep(this.bytes.pieces, size);
-    if (frame === undefined && this.bytes.pieces.length === 1) {
+    if (frame === undefined && this.bytes.lendable) {
       return this.bytes.lend((piece) => c.writeLent(piece, 0, piece.length));
     }
     const pieces = this.bytes.take();
