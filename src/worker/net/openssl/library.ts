@@ -15,6 +15,8 @@ const CODINGS = new Int32Array([2, 3, 1]);
 /** SSL_OP_NO_ANTI_REPLAY: without it, tickets name sessions that one worker alone knows. */
 const NO_ANTI_REPLAY = 2 ** 24;
 const HELLO_GOES_ON = 1;
+/** SSL_CTRL_SET_TLSEXT_SERVERNAME_CB. */
+const SET_SERVER_NAME_CALLBACK = 53;
 /** Bytes of a name, at most. */
 const NAME_LENGTH = 256;
 /** SSL_get_negotiated_group, SSL_get0_signature_name and SSL_get0_peer_signature_name; the last two came with OpenSSL 3.5. */
@@ -38,9 +40,14 @@ export interface OpenSsl {
   /** Where a connection takes records from, and where it puts them. */
   input(ssl: number): number;
   output(ssl: number): number;
+  /**
+   * Has a connection keep records in memory that V8 is not told of, and tell Node no more of handshakes: these calls are made on a stack
+   * of koffi's, where V8 ends the process if it is to collect garbage. What has come is kept.
+   */
+  leaveNode(ssl: number): void;
   /** Forgets what went wrong in this thread so far. */
   clearErrors(): void;
-  /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake. */
+  /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake, nor of those of its context. */
   startAnew(ssl: number): void;
   /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
   readEarly(ssl: number, into: Buffer, length: number, count: BigUint64Array): number;
@@ -183,17 +190,54 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     copyText(text, Number(found[0]), text.length - 1);
     return text.toString('latin1', 0, text.indexOf(0));
   };
+  const contextOf = find('intptr_t SSL_get_SSL_CTX(intptr_t)');
+  const input = find('intptr_t SSL_get_rbio(intptr_t)');
+  const output = find('intptr_t SSL_get_wbio(intptr_t)');
+  const put = find('int BIO_write(intptr_t, void *, int)');
+  const take = find('int BIO_read(intptr_t, void *, int)');
+  const waiting = find('size_t BIO_ctrl_pending(intptr_t)');
+  const another = find('intptr_t BIO_dup_chain(intptr_t)');
+  const getData = find('intptr_t BIO_get_data(intptr_t)');
+  const setData = find('void BIO_set_data(intptr_t, intptr_t)');
+  const free = find('int BIO_free(intptr_t)');
+  const contextCallback = find('long SSL_CTX_callback_ctrl(intptr_t, int, intptr_t)');
+  /** Node goes on with the same BIO, of which it keeps the address; another one of its kind has memory that no isolate is told of. */
+  const changeMemory = (bio: number): void => {
+    const fresh = another(bio);
+    if (fresh === 0) {
+      return;
+    }
+    const length = waiting(bio);
+    const came = length > 0 ? Buffer.alloc(length) : undefined;
+    if (came !== undefined) {
+      take(bio, came, length);
+    }
+    const data = getData(bio);
+    setData(bio, getData(fresh));
+    setData(fresh, data);
+    free(fresh);
+    if (came !== undefined) {
+      put(bio, came, length);
+    }
+  };
+  const leaveNode = (ssl: number): void => {
+    setInfoCallback(ssl, 0);
+    changeMemory(input(ssl));
+    changeMemory(output(ssl));
+  };
   return {
     watchHellos: (context) => setHelloCallback(context, hello, 0),
     watchMessages: (context) => setMessageCallback(context, message),
     stopWatching: (ssl) => removeMessageCallback(ssl, 0),
-    contextOf: find('intptr_t SSL_get_SSL_CTX(intptr_t)'),
-    input: find('intptr_t SSL_get_rbio(intptr_t)'),
-    output: find('intptr_t SSL_get_wbio(intptr_t)'),
+    contextOf,
+    input,
+    output,
+    leaveNode,
     startAnew(ssl) {
-      setInfoCallback(ssl, 0);
+      contextCallback(contextOf(ssl), SET_SERVER_NAME_CALLBACK, 0);
       removeMessageCallback(ssl, 0);
       clear(ssl);
+      leaveNode(ssl);
     },
     readEarly: find('int SSL_read_early_data(intptr_t, void *, size_t, void *)'),
     writeEarly: find('int SSL_write_early_data(intptr_t, void *, size_t, void *)'),
@@ -226,8 +270,8 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
       }
     },
     forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
-    put: find('int BIO_write(intptr_t, void *, int)'),
-    take: find('int BIO_read(intptr_t, void *, int)'),
-    waiting: find('size_t BIO_ctrl_pending(intptr_t)'),
+    put,
+    take,
+    waiting,
   };
 }

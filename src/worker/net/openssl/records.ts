@@ -199,6 +199,7 @@ export class Records {
     }
     this.cipher.onhandshakedone = undefined;
     ssl.forbidRenegotiation(this.#ssl);
+    ssl.leaveNode(this.#ssl);
     return true;
   }
 
