@@ -92,6 +92,8 @@ export class Backend {
   close(): void {
     this.#server.close();
     this.#datagrams?.close();
+    // A case that two servers have refused is closed twice.
+    this.#datagrams = undefined;
     for (const socket of this.#sockets) {
       socket.destroy();
     }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
 import { Http2Client, request } from '../support/http2-client.js';
 import { startOrigin } from '../support/origin.js';
 import { exchange, http, httpGet, RawClient, requestText } from '../support/raw-client.js';
@@ -78,6 +79,31 @@ t.test('a body that breaks off ends without its end', async (t) => {
     /(upstream prematurely closed connection|recv\(\) failed \(104: Connection reset by peer\)) while (reading upstream|sending to client)/;
   t.ok(await s.logged(line));
 });
+
+for (const engine of ['auto', 'libuv']) {
+  t.test(`what was said before the body broke reaches a client over TLS, net_engine ${engine}`, async (t) => {
+    const head = 'HTTP/1.1 400 Bad\r\nETag: "head"\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const origin = await startOrigin(t, async (_request, reply) => {
+      await reply.write(`HTTP/1.1 102 Processing\r\n\r\n${head}5\r\nhello\r\nnonsense\r\n`);
+      return reply.end();
+    });
+    const { cert, key } = certs().ecdsa;
+    const s = await startServer(t, {
+      conf: `net_engine ${engine};\n${serverConf(
+        `
+        listen 127.0.0.1:%%PORT_1%% ssl;
+        ssl_certificate ${cert};
+        ssl_certificate_key ${key};
+        location / { proxy_cache zone; proxy_cache_valid any 1m; proxy_pass http://127.0.0.1:${origin.port}; }`,
+        'proxy_cache_path %%DIR%%/cache keys_zone=zone:1m;',
+      )}`,
+    });
+    for (const secure of [false, true]) {
+      const answer = await exchange(s.port(secure ? 1 : 0), requestText('HEAD', '/'), secure ? { tls: {} } : {});
+      t.match(answer, /^HTTP\/1.1 102 [\s\S]*\r\n\r\nHTTP\/1.1 400 [\s\S]*\r\nETag: "head"\r\n/, secure ? 'TLS' : 'plain');
+    }
+  });
+}
 
 t.test('garbage, broken chunks and too many headers', async (t) => {
   const origin = await startOrigin(t, '');

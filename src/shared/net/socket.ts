@@ -67,6 +67,8 @@ export interface Socket {
    * the plain text, to within a record.
    */
   readonly unsent: number;
+  /** The kernel has no room for some of what was written: the other side does not read it. */
+  readonly blocked: boolean;
   /** A write is under way; `socketDrained` follows. */
   readonly pending: boolean;
   /** Begins to read what an accepted connection brings. Another owner may follow the first. */

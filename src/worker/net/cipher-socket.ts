@@ -7,12 +7,13 @@ import { joined, joinedText } from '../../shared/net/joined.js';
 import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { CorkedWriter } from './corked-writer.js';
 import type { HandleSocket } from './handle-socket.js';
 import { checkLeftErrors } from './left-errors.js';
 import { plainLength } from './plain-length.js';
 import { type CipherHandle, cipherMaker } from './tls-binding.js';
-import { CIPHER_LIMIT, CIPHER_OFFER } from './write-limits.js';
+import { CIPHER_LIMIT, CIPHER_OFFER, LAST_BYTES } from './write-limits.js';
 
 /** A record of TLS brings 16 KB at most. */
 const READ_SIZE = 16 * 1024;
@@ -67,6 +68,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
   /** What said so to the other side. */
   #ending: WriteRequest | undefined = undefined;
   protected closing = false;
+  #closeTimer: NodeJS.Timeout | undefined = undefined;
   protected closed = false;
   /** What was never sent, once it is closed. */
   #left = 0;
@@ -120,6 +122,11 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
 
   local(): SocketAddress {
     return this.#handle === undefined ? this.below!.local() : localOf(this.#handle);
+  }
+
+  // A cipher tells of a write that the kernel took when the tick is over.
+  get blocked(): boolean {
+    return this.#handle !== undefined && this.#handle.writeQueueSize > 0;
   }
 
   get flushed(): boolean {
@@ -405,6 +412,10 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     }
     this.closing = true;
     this.#shut = true;
+    if (this.#busy()) {
+      this.#closeTimer = setTimer(close, LAST_BYTES, this);
+      this.#closeTimer.unref();
+    }
     this.#whenIdle();
   }
 
@@ -448,6 +459,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     }
     this.#left = this.unsent;
     this.closed = true;
+    clearTimeout(this.#closeTimer);
     if (this.#handle === undefined) {
       this.below!.close();
     } else {
@@ -477,9 +489,11 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     } else {
       this.#left = left;
       this.closed = true;
+      clearTimeout(this.#closeTimer);
     }
   }
 }
 
 const idle = (socket: CipherSocket): void => socket.idle();
+const close = (socket: CipherSocket): void => socket.close();
 const tellFlushed = (socket: CipherSocket): void => socket.tellFlushed();

@@ -8,9 +8,10 @@ import { SEGMENT } from '../../shared/net/segment.js';
 import type { AcceptedSocket, BackendTarget, SocketAddress, SocketOwner } from '../../shared/net/socket.js';
 import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
+import { setTimer } from '../../shared/time/timer.js';
 import { beginToConnect, type Connecting, newHandle } from './handle-connect.js';
 import { writeMuchLent } from './lent.js';
-import { JOIN_LIMIT } from './write-limits.js';
+import { JOIN_LIMIT, LAST_BYTES } from './write-limits.js';
 
 const EOF = -4095;
 /** Enough for nearly every request's head. */
@@ -196,6 +197,10 @@ export class HandleSocket implements AcceptedSocket, Connecting {
   // ---------------------------------------------------------------- sending
 
   get pending(): boolean {
+    return this.#waiting > 0;
+  }
+
+  get blocked(): boolean {
     return this.#waiting > 0;
   }
 
@@ -431,8 +436,9 @@ export class HandleSocket implements AcceptedSocket, Connecting {
   closeSoon(): void {
     if (this.#waiting === 0) {
       this.close();
-    } else {
+    } else if (!this.#closing) {
       this.#closing = true;
+      setTimer(close, LAST_BYTES, this).unref();
     }
   }
 
@@ -464,4 +470,5 @@ export class HandleSocket implements AcceptedSocket, Connecting {
 
 const tellFailure = (socket: HandleSocket, error: Error): void => socket.tellFailure(error);
 const tellFlushed = (socket: HandleSocket): void => socket.tellFlushed();
+const close = (socket: HandleSocket): void => socket.close();
 const ignore = (): void => {};

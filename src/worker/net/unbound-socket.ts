@@ -4,6 +4,7 @@ import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket
 export abstract class UnboundSocket implements Socket {
   readonly descriptor = -1;
   readonly flushed = true;
+  readonly blocked = false;
   readonly pending = false;
   readonly unsent = 0;
   readonly offerLimit = 65536;

@@ -4,3 +4,6 @@ export const JOIN_LIMIT = 16 * 1024;
 export const CIPHER_LIMIT = 32 * 1024;
 /** How much may be offered to a cipher, which takes all of it: a slow client's connection holds as much. */
 export const CIPHER_OFFER = 128 * 1024;
+
+/** Milliseconds that a closed connection's last bytes have to leave. */
+export const LAST_BYTES = 60_000;

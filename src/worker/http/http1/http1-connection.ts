@@ -518,7 +518,7 @@ export class Http1Connection extends KnownClient implements HeldConnection, Head
       this.#socket.reset();
     }
     // What the client did not take is of no use without the rest.
-    else if (!this.#socket.flushed) {
+    else if (this.#socket.blocked) {
       this.#socket.close();
     }
     this.#close();

@@ -88,6 +88,10 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
     return this.#late + waits + plainLength(this.below.unsent);
   }
 
+  get blocked(): boolean {
+    return this.below.blocked;
+  }
+
   get flushed(): boolean {
     return this.#queue === null && this.released && this.below.flushed;
   }

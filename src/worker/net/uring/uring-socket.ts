@@ -11,6 +11,7 @@ import { SLOT } from '../../../shared/net/uring/send-slots.js';
 import { setTimer } from '../../../shared/time/timer.js';
 import { FailedSocket } from '../failed-socket.js';
 import { writeMuchLent } from '../lent.js';
+import { LAST_BYTES } from '../write-limits.js';
 
 const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11, -12, -32, -104, -105, -125];
 /**
@@ -18,8 +19,6 @@ const [EINTR, EAGAIN, ENOMEM, EPIPE, ECONNRESET, ENOBUFS, ECANCELED] = [-4, -11,
  * kernel took these only in part.
  */
 const PIECES = 64;
-/** Milliseconds that a closed connection's last bytes have to leave. */
-const LAST_BYTES = 60_000;
 /** After this number of small pieces in turn no large ones are expected any more: the last pieces of one message are often small. */
 const FEW = 3;
 const [SOL_SOCKET, SO_KEEPALIVE, SO_LINGER] = [1, 9, 13];
@@ -453,6 +452,10 @@ export class UringSocket implements Sender, AcceptedSocket {
   }
 
   get pending(): boolean {
+    return !this.flushed;
+  }
+
+  get blocked(): boolean {
     return !this.flushed;
   }
 

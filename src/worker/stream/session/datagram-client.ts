@@ -40,6 +40,7 @@ export class DatagramClient implements Socket {
 
   readonly descriptor = -1;
   readonly flushed = true;
+  readonly blocked = false;
   readonly pending = false;
   readonly unsent = 0;
   readonly offerLimit = Number.MAX_SAFE_INTEGER;
