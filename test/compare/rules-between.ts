@@ -9,6 +9,7 @@ import {
   askedInAll,
   BROKEN,
   badBody,
+  breaksOff,
   comesInPieces,
   hasChunks,
   headless,
@@ -346,11 +347,10 @@ export const between: readonly Rule[] = [
     name: 'a kept connection that its backend is about to close',
     why: 'bytes behind a response and the end of the connection come before or after the next request is sent on it, which may be none to repeat',
     when: ({ case: one, left, right }) =>
-      one.answer.framing === 'long' &&
-      one.answer.bytewise === true &&
+      (one.answer.framing === 'long' ? one.answer.bytewise === true : one.client.pipelined === true && breaksOff(one)) &&
       one.client.requests.length > 1 &&
       [left, right].some((seen) => seen.get('error log')?.includes('prematurely closed connection') === true),
-    what: /^(?:response|log|request) [2-9]|^requests? |^error log$/,
+    what: /^responses$|^(?:response|log|request) [2-9]|^requests? |^error log$/,
   },
   {
     name: 'a malformed body beside a backend that refuses',
@@ -545,15 +545,16 @@ export const between: readonly Rule[] = [
   {
     name: 'gzip of pieces',
     why: 'each piece that is sent for itself is flushed, and which these are depends on buffers and on the protocol',
-    when: ({ case: one }) => uses(one, /gzip on/) && (uses(one, /proxy_buffering off|_pass |main\.pieces/) || one.answer.bytewise === true),
+    when: ({ case: one }) =>
+      uses(one, /(gzip|zstd|brotli) on/) && (uses(one, /proxy_buffering off|_pass |main\.pieces/) || one.answer.bytewise === true),
     what: /\$(gzip_ratio|(body_)?bytes_sent)$/,
   },
   {
-    name: 'a 101 of CGI',
+    name: 'a 101 that was not asked for',
     told: 'A 101 that nobody asked for is an error.',
     axes: HTTP2,
     when: ({ case: one }) => one.answer.raw?.startsWith('HTTP/1.1 101') === true && uses(one, /_pass /),
-    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log \d+: \$(status|upstream_\w+|sent_http_\w+|bytes_sent|body_bytes_sent|request_completion|document_uri|request_filename|realpath_root)$/,
+    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log [2-9]|^log \d+: \$(status|upstream_\w+|sent_http_\w+|bytes_sent|body_bytes_sent|request_completion|document_uri|request_filename|realpath_root)$/,
   },
   {
     name: 'the length of a body that is already there',

@@ -216,7 +216,7 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       [left, right].every((seen) => seen.get('error log')?.includes('cannot load certificate') === true) ||
       (uses(one, /_ssl_certificate %%DIR%%\/tls\/\$arg_x/) && anyRequest(one, ({ target }) => !/[?&]x=1(&|$)/.test(target))),
-    what: /\$upstream_|^error log$|: upstream_|^requests? |^end$|^response \d+: (status|body|header (connection|content-length|server|x-seen|x-served))$|\$(status|(body_)?bytes_sent|sent_http_(connection|content_length))$/,
+    what: /\$upstream_|^error log$|: upstream_|^requests? |^end$|^responses$|^lines of|^(response|log) [2-9]|^response \d+: (status|body|header (connection|content-length|server|x-seen|x-served))$|\$(status|(body_)?bytes_sent|sent_http_(connection|content_length))$/,
   },
   {
     name: 'a kept connection of TLS',
@@ -888,6 +888,21 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }, { left, right }) => uses(one, /limit_rate /) && (right === '0' || (left === '0' && uses(one, /post_action/))),
     what: /\$limit_rate$/,
+  },
+  {
+    name: 'PUT behind a mirror',
+    why: 'nginx fails a PUT whose body `mirror` has read, for it is not in a file',
+    axes: nginx,
+    when: ({ case: one, right }) =>
+      uses(one, /dav_methods/) && uses(one, /"mirror /) && right.get('error log')?.includes('must be in a file') === true,
+    what: /^end$|^response|^log |^lines of|^error log$/,
+  },
+  {
+    name: 'a response of CGI that ends too early',
+    why: 'nginx takes it for whole, or keeps its connection although bytes are missing',
+    axes: nginx,
+    when: ({ case: one, left }) => uses(one, /(fastcgi|scgi|uwsgi)_pass/) && breaksOff(one) && left.get('end') === 'closed',
+    what: /^end$|^response \d+: complete$|\$(body_)?bytes_sent$|^error log$/,
   },
   {
     name: 'the type of a 204',
