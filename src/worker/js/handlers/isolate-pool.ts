@@ -50,8 +50,13 @@ interface Running {
 /** A run that nobody waits for any more. */
 interface Leaving {
   readonly name: string;
-  /** When it has to have come to its end, on the monotonic clock. */
-  readonly until: number;
+  /** Since when, on the monotonic clock, and how many milliseconds its thread had waited for a processor by then. */
+  readonly since: number;
+  readonly delayBefore: number;
+  /** Milliseconds that it has to come to its end. */
+  readonly grace: number;
+  /** It had not when somebody looked last. */
+  late: boolean;
 }
 
 interface Thread {
@@ -139,7 +144,8 @@ export class IsolatePool {
     const running = thread?.runs.get(id);
     if (thread !== undefined && running !== undefined) {
       thread.worker.postMessage({ t: 'cancel', id } satisfies ToIsolate);
-      thread.leaving.set(id, { name: running.request.name, until: performance.now() + grace });
+      const delayBefore = turnDelay(thread.state[THREAD_ID]!);
+      thread.leaving.set(id, { name: running.request.name, since: performance.now(), delayBefore, grace, late: false });
       this.#done(thread, id);
       this.#look();
     }
@@ -327,11 +333,18 @@ export class IsolatePool {
       this.#measure(thread, held);
     }
     const now = performance.now();
-    for (const [id, { name, until }] of thread.leaving) {
-      if (now > until) {
-        thread.leaving.delete(id);
-        this.#retire(thread, name);
+    for (const [id, run] of thread.leaving) {
+      const spent = now - run.since;
+      if (spent <= run.grace || spent - (turnDelay(thread.state[THREAD_ID]!) - run.delayBefore) <= run.grace) {
+        continue;
       }
+      // That it has come to its end may not have been read yet.
+      if (!run.late) {
+        run.late = true;
+        continue;
+      }
+      thread.leaving.delete(id);
+      this.#retire(thread, run.name);
     }
   }
 
