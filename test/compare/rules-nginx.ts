@@ -188,7 +188,7 @@ export const beside: readonly Rule[] = [
     name: 'the small letters of QPACK',
     why: 'nginx writes the entry "vary: accept-encoding" of the table that both sides have',
     axes: http3,
-    when: (_compared, { left, right }) => left.toLowerCase() === right,
+    when: (_compared, { left, right }) => left.replace('Accept-Encoding', 'accept-encoding') === right,
     what: /: header vary$/,
   },
   {
@@ -283,8 +283,8 @@ export const beside: readonly Rule[] = [
     name: 'mirrors of a response that breaks off',
     told: 'beside a response that breaks off',
     axes: nginx,
-    when: ({ case: one, left }) => uses(one, /mirror \//) && some(left, /: complete$/, 'false'),
-    what: /^end$|^requests? |^lines of|^log [2-9]|\$request_completion$/,
+    when: ({ case: one, left }) => uses(one, /mirror \//) && (breaksOff(one) || some(left, /: complete$/, 'false')),
+    what: /^end$|^requests? |^lines of|^log [2-9]|\$(request_completion|status|sent_http_\w+)$/,
   },
   {
     name: 'a Location that nginx changes where it is',
@@ -392,7 +392,7 @@ export const beside: readonly Rule[] = [
     name: 'a HEAD in slices',
     why: 'nginx ends the connection where the backend sends less than a slice',
     axes: http1,
-    when: ({ case: one }) => uses(one, /(?:^|; )slice \d/m) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    when: ({ case: one }) => uses(one, /\bslice \d/) && anyRequest(one, ({ method }) => method === 'HEAD'),
     what: /^end$|^responses?|\$request_completion$|bytes_sent$|^log [2-9]|^lines of/,
   },
   {
@@ -485,10 +485,10 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'the charset of a response that breaks off',
-    why: 'its head was made by then, or not yet',
+    why: 'nginx names it beside its own error page, too, if a head broke off behind it',
     axes: nginx,
     when: ({ case: one }) => breaksOff(one) && one.answer.fields.some(([name]) => name === 'X-Accel-Charset'),
-    what: /\$sent_http_content_type$/,
+    what: /content[-_]type$|\$(body_)?bytes_sent$/,
   },
   {
     name: 'texts around an image',
@@ -888,6 +888,36 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }, { left, right }) => uses(one, /limit_rate /) && (right === '0' || (left === '0' && uses(one, /post_action/))),
     what: /\$limit_rate$/,
+  },
+  {
+    name: 'a script that sends through a header filter',
+    told: '`js_header_filter` beside `r.send()`',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /js_header_filter/) && uses(one, /js_content main\.(pieces|late)/),
+    what: /^end$|^response|^log |^lines of|^error log$/,
+  },
+  {
+    name: 'few bytes of an image at first',
+    why: 'nginx takes less than 16 bytes in its first buffer for no image',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /image_filter (?!off)/) && one.answer.bytewise === true && some(right, /status$/, '415') && !some(left, /status$/, '415'),
+    what: /^end$|^response|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a slow client whose head is too long',
+    why: 'nginx closes the connection before the rest has come, which resets it',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      one.client.slow === true && uses(one, /large_client_header_buffers/) && left.get('error log') === right.get('error log'),
+    what: /^end$|^response|\$request_completion$/,
+  },
+  {
+    name: 'what a backend sent before its reset',
+    why: 'the system drops what was not read by then',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.leave?.how === 'reset',
+    what: /^response \d+: (body|complete)$|\$(body_)?bytes_sent$|\$upstream_(response_length|bytes_received)$/,
   },
   {
     name: 'PUT behind a mirror',

@@ -18,6 +18,7 @@ import {
   THREAD_ID,
   type ToIsolate,
 } from './isolate-messages.js';
+import { LeavingRun } from './leaving-run.js';
 
 /** Runs that wait for their turn at most; more are refused. */
 const MOST_RUNS = 4096;
@@ -47,23 +48,11 @@ interface Running {
   readonly request: ToIsolate & { readonly t: 'run' };
 }
 
-/** A run that nobody waits for any more. */
-interface Leaving {
-  readonly name: string;
-  /** Since when, on the monotonic clock, and how many milliseconds its thread had waited for a processor by then. */
-  readonly since: number;
-  readonly delayBefore: number;
-  /** Milliseconds that it has to come to its end. */
-  readonly grace: number;
-  /** It had not when somebody looked last. */
-  late: boolean;
-}
-
 interface Thread {
   readonly worker: Worker;
   readonly state: Int32Array;
   readonly runs: Map<number, Running>;
-  readonly leaving: Map<number, Leaving>;
+  readonly leaving: Map<number, LeavingRun>;
   lastBeat: number;
   missed: number;
   /** Milliseconds that it had waited for a processor when it last went round. */
@@ -144,8 +133,7 @@ export class IsolatePool {
     const running = thread?.runs.get(id);
     if (thread !== undefined && running !== undefined) {
       thread.worker.postMessage({ t: 'cancel', id } satisfies ToIsolate);
-      const delayBefore = turnDelay(thread.state[THREAD_ID]!);
-      thread.leaving.set(id, { name: running.request.name, since: performance.now(), delayBefore, grace, late: false });
+      thread.leaving.set(id, new LeavingRun(running.request.name, thread.state[THREAD_ID]!, grace));
       this.#done(thread, id);
       this.#look();
     }
@@ -332,19 +320,11 @@ export class IsolatePool {
     if (memory > 0) {
       this.#measure(thread, held);
     }
-    const now = performance.now();
     for (const [id, run] of thread.leaving) {
-      const spent = now - run.since;
-      if (spent <= run.grace || spent - (turnDelay(thread.state[THREAD_ID]!) - run.delayBefore) <= run.grace) {
-        continue;
+      if (run.goesOn()) {
+        thread.leaving.delete(id);
+        this.#retire(thread, run.name);
       }
-      // That it has come to its end may not have been read yet.
-      if (!run.late) {
-        run.late = true;
-        continue;
-      }
-      thread.leaving.delete(id);
-      this.#retire(thread, run.name);
     }
   }
 
