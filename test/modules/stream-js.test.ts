@@ -1,5 +1,6 @@
 import t from 'tap';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
 import { RawClient } from '../support/raw-client.js';
@@ -130,6 +131,40 @@ export default { peeks, tells, fails };`,
   const statuses = s.read('status.log');
   t.match(statuses, `${s.port(2)}=200\n`);
   t.match(statuses, `${s.port(3)}=500\n`);
+});
+
+t.test('a filter that fails on what came before the backend was there', async (t) => {
+  const { cert, key } = certs().ecdsa;
+  const s = await startServer(t, {
+    conf: streamConf(`
+      js_import f.js; log_format status '$server_port=$status'; access_log %%DIR%%/status.log status;
+      server {
+        listen 127.0.0.1:%%PORT_0%% ssl; ssl_certificate ${cert}; ssl_certificate_key ${key};
+        js_filter f.fails; proxy_pass 127.0.0.1:%%PORT_3%%;
+      }
+      server { listen 127.0.0.1:%%PORT_1%%; js_preread f.peeks; js_filter f.fails; proxy_pass 127.0.0.1:%%PORT_3%%; }
+      server { listen 127.0.0.1:%%PORT_2%%; js_preread f.peeks; js_filter f.denies; proxy_pass 127.0.0.1:%%PORT_3%%; }
+      server { listen 127.0.0.1:%%PORT_3%%; js_preread f.peeks; return ok; }`),
+    files: {
+      'f.js': `
+function peeks(s) { s.on('upload', (data) => { if (data.endsWith('!')) { s.done(); } }); }
+function fails(s) { s.on('upload', (data) => { if (data !== '') { throw new Error('on purpose'); } }); }
+function denies(s) { s.on('upload', (data) => { if (data !== '') { s.deny(); } }); }
+export default { peeks, fails, denies };`,
+    },
+  });
+  for (const [port, options] of [
+    [0, { tls: {} }],
+    [1, {}],
+    [2, {}],
+  ] as const) {
+    t.equal(await (await RawClient.connect(s.port(port), options)).send('a!').rest(), '', String(port));
+  }
+  await s.stop('QUIT');
+  const statuses = s.read('status.log');
+  for (const port of [0, 1, 2]) {
+    t.match(statuses, `${s.port(port)}=200\n`);
+  }
 });
 
 t.test('periodic calls', async (t) => {

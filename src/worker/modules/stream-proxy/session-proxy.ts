@@ -128,6 +128,9 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
     this.#up.rate = this.rate(settings.uploadRate);
     this.#down.rate = this.rate(settings.downloadRate);
     this.#startFilter();
+    if (r.finished) {
+      return;
+    }
     r.socket.expectMuch(true);
     r.action = 'proxying connection';
     const { held } = r;
@@ -136,7 +139,7 @@ export class SessionProxy extends BackendChoice implements ChannelOwner, Session
       if (r.prereads && r.tls === undefined && !this.#showNothing()) {
         return;
       }
-      if (!this.#takeUp(held)) {
+      if (!this.#takeUp(held) || r.finished) {
         this.#afterUp();
         return;
       }

@@ -429,7 +429,7 @@ export class StreamSession implements ClientTask, Client, SocketOwner, Expiring,
       return;
     }
     // What the client has not taken until now, nobody waits for.
-    if (this.socket.pending) {
+    if (this.socket.blocked) {
       this.socket.close();
     } else {
       this.socket.closeSoon();
