@@ -135,6 +135,14 @@ export const beside: readonly Rule[] = [
     what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
   },
   {
+    name: 'the length of a head of HTTP/3 that is refused',
+    why: 'nginx has read the fields in front of the one that it refuses, such as a second one of its name',
+    axes: http3,
+    when: ({ left }, { left: own, right }) =>
+      Number(right) < Number(own) && [...left].some(([what, text]) => /^log \d+: \$status$/.test(what) && /^[34]/.test(text)),
+    what: /\$request_length$/,
+  },
+  {
     name: 'frames of HTTP/3',
     why: 'nginx counts them with bodies, and those of requests otherwise',
     axes: http3,
@@ -905,12 +913,11 @@ export const beside: readonly Rule[] = [
     what: /^end$|^response|^log |^lines of|^error log$|^requests? /,
   },
   {
-    name: 'a slow client whose head is too long',
-    why: 'nginx closes the connection before the rest has come, which resets it',
+    name: 'the reset after 412',
+    why: 'nginx closes the connection, and what a client still sends then resets it before the response was read',
     axes: nginx,
-    when: ({ case: one, left, right }) =>
-      one.client.slow === true && uses(one, /large_client_header_buffers/) && left.get('error log') === right.get('error log'),
-    what: /^end$|^response|\$request_completion$/,
+    when: ({ case: one, left }) => one.client.pipelined === true && one.client.slow === true && some(left, /: status$/, '412'),
+    what: /^end$|^responses?|\$request_completion$/,
   },
   {
     name: 'what a backend sent before its reset',
