@@ -286,6 +286,20 @@ export const between: readonly Rule[] = [
     what: /: header x-seen$/,
   },
   {
+    name: 'a session whose client has ended its side',
+    why: 'it is over with that, whether the response has come or not',
+    axes: ['proxied', 'engine', 'workers', 'pieces', 'tls'],
+    when: ({ case: one }) => isStream(one) && leaves(one),
+    what: /^end$|^responses?|^session |^requests? |^error log$/,
+  },
+  {
+    name: 'ten thousand slices that come byte by byte',
+    why: 'as many have come as there was time for',
+    when: ({ case: one, left, right }) =>
+      uses(one, /\bslice \d/) && one.answer.bytewise === true && left.get('end') === 'late' && right.get('end') === 'late',
+    what: /^responses?|^log |^lines of|^requests? |^error log$/,
+  },
+  {
     name: 'several ranges of what is put into the cache',
     why: 'as with nginx, the request that fills the cache may have one range alone',
     axes: ['cached'],
@@ -347,7 +361,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a kept connection that its backend has closed meanwhile',
     why: 'a request that was sent on it goes out again, and one that saw the end before was never sent on it',
-    when: ({ case: one }) => one.answer.leave !== undefined || ['long', 'close', 'bad-chunk'].includes(one.answer.framing),
+    when: ({ case: one }) => one.answer.leave !== undefined || one.answer.framing === 'close' || BROKEN.has(one.answer.framing),
     what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
   },
   {

@@ -326,7 +326,11 @@ export const beside: readonly Rule[] = [
     name: 'a slice that breaks off',
     why: 'nginx has sent what it had, or ends the response as if that were all; sluice may have sent nothing',
     axes: nginx,
-    when: ({ case: one, left }) => uses(one, /slice \d/) && (some(left, /: complete$/, 'false') || left.get('responses') === '0'),
+    when: ({ case: one, left }) =>
+      uses(one, /slice \d/) &&
+      (some(left, /: complete$/, 'false') ||
+        left.get('responses') === '0' ||
+        (one.answer.ranges === true && one.answer.framing === 'long')),
     what: /^responses?|^log |^error log$/,
   },
   {
@@ -746,7 +750,10 @@ export const beside: readonly Rule[] = [
     name: 'the connection after 412',
     told: 'After a 412 the connection is kept',
     axes: nginx,
-    when: ({ left, right }) => [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412'),
+    when: ({ case: one, left, right }) =>
+      [...left, ...right].some(
+        ([what, text]) => /^response \d+: status$/.test(what) && (text === '412' || uses(one, /error_page [^;]*\b412\b/)),
+      ),
     what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
   },
   {
@@ -911,6 +918,27 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       uses(one, /image_filter (?!off)/) && one.answer.bytewise === true && some(right, /status$/, '415') && !some(left, /status$/, '415'),
     what: /^end$|^response|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a malformed body that HEAD leaves unread',
+    why: 'nginx answers nothing where it comes behind the head, to a client that has waited for 100',
+    axes: nginx,
+    when: ({ case: one, right }) => badBody(one) && one.client.waits === true && some(right, /\$status$/, '000'),
+    what: /^end$|^responses?|^log |^lines of|^error log$/,
+  },
+  {
+    name: 'the body of a request to gRPC, as a variable',
+    why: 'nginx has what came of it last in memory, since it does not buffer it',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /grpc_pass/) && uses(one, /X-Seen [^;]*\$request_body/),
+    what: /: header x-seen$|\$bytes_sent$/,
+  },
+  {
+    name: 'the status of what was no image, with post_action',
+    why: 'nginx logs that of the page which image_filter puts in place of another one, whose own status post_action finds',
+    axes: nginx,
+    when: ({ case: one, right }) => uses(one, /post_action/) && uses(one, /image_filter (?!off)/) && some(right, /\$status$/, '415'),
+    what: /\$(status|(body_)?bytes_sent|sent_http_content_(type|length))$/,
   },
   {
     name: 'the reset after 412',

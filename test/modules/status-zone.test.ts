@@ -66,7 +66,12 @@ t.test('numbers are exact over workers, reloads and killed workers', { skip }, a
   await many(10);
   t.equal(await total(100), 100);
   t.match(await api(s, 'nginx'), { generation: 2 });
-  t.match(await api(s, 'processes'), { respawned: 1 });
+  // The master forks before it counts.
+  const respawned = await settled(
+    async () => (await api(s, 'processes')).respawned,
+    (n) => n > 0,
+  );
+  t.equal(respawned, 1);
 });
 
 t.test('peers, caches and limits are counted by their names', { skip }, async (t) => {
