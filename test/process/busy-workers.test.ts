@@ -48,6 +48,8 @@ t.test('no client waits for a worker that does not come to accept', async (t) =>
 t.test('nor for one of before a reload', async (t) => {
   const s = await startServer(t, { conf: conf(1) });
   const [before] = s.workers();
+  // A worker that is stopped while it starts says so later.
+  await s.logged('using the ');
   await stop(t, before!);
   s.signal('HUP');
   await waitFor(() => s.log().split('using the ').length > 2, { what: 'a new worker' });
