@@ -28,18 +28,18 @@ export class KeyZone {
     this.#drop = sql.prepare('DELETE FROM sets WHERE at < ?');
   }
 
-  /** The set of a URL; undefined where there was none. */
-  find(url: string): KeptSet | undefined {
-    const [body, at] = this.#sql.read(() => this.#find.get(url)) ?? [];
+  /** The set of a URL and of who is trusted there; undefined where there was none. */
+  find(name: string): KeptSet | undefined {
+    const [body, at] = this.#sql.read(() => this.#find.get(name)) ?? [];
     return body instanceof Uint8Array && typeof at === 'number' ? { body, at } : undefined;
   }
 
   /** Keeps a set that was just had. */
-  keep(url: string, body: Uint8Array): void {
+  keep(name: string, body: Uint8Array): void {
     const now = Date.now();
     this.#sql.submit({
       work: () => {
-        this.#keep.run(url, body, now);
+        this.#keep.run(name, body, now);
         this.#drop.run(now - OLDEST);
       },
       after() {},

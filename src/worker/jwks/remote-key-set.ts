@@ -33,6 +33,8 @@ export class RemoteKeySet {
   readonly #scope: FetchScope;
   readonly #log: RemoteLog;
   readonly #zone: KeyZone | undefined;
+  /** Name of the set in the zone: who trusts others does not take what they gave. */
+  readonly #name: string;
   readonly #waiting = new Set<() => void>();
   #keys: KeySet | undefined = undefined;
   #body: Buffer = EMPTY;
@@ -44,8 +46,9 @@ export class RemoteKeySet {
   #askedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  constructor(url: string, refresh: number, scope: FetchScope, log: RemoteLog, zone?: KeyZone) {
+  constructor(url: string, refresh: number, scope: FetchScope, log: RemoteLog, zone?: KeyZone, trusted = '') {
     this.url = url;
+    this.#name = trusted === '' ? url : `${url} ${trusted}`;
     this.#refresh = refresh;
     this.#scope = scope;
     this.#log = log;
@@ -54,7 +57,7 @@ export class RemoteKeySet {
 
   /** Begins with what another worker had not long ago, and asks. */
   start(): void {
-    const kept = this.#zone?.find(this.url);
+    const kept = this.#zone?.find(this.#name);
     const age = kept === undefined ? 0 : Date.now() - kept.at;
     if (kept !== undefined && age >= 0 && age < this.#refresh) {
       this.#read(Buffer.from(kept.body));
@@ -130,7 +133,7 @@ export class RemoteKeySet {
     // The same bytes are the same set: what was verified by it stays verified.
     const problem = this.#keys !== undefined && body.equals(this.#body) ? undefined : this.#read(body);
     if (problem === undefined) {
-      this.#zone?.keep(this.url, body);
+      this.#zone?.keep(this.#name, body);
     }
     return problem;
   }
@@ -156,7 +159,7 @@ export class RemoteKeySet {
     this.#exchange = undefined;
     this.#failures = problem === undefined ? 0 : this.#failures + 1;
     if (problem !== undefined && this.#keys === undefined) {
-      const kept = this.#zone?.find(this.url);
+      const kept = this.#zone?.find(this.#name);
       if (kept !== undefined) {
         this.#read(Buffer.from(kept.body));
       }

@@ -28,6 +28,7 @@ function remoteOf({ url, refresh, trustedCertificate, zone }: KeyUrl, env: Worke
       trustedFetch(trustedCertificate, env.named, { resolver, resolverTimeout }),
       env.log,
       env.rehearsing ? undefined : env.zones.open(zone),
+      trustedCertificate,
     );
     known.set(key, (remote = made));
     if (!env.rehearsing) {
