@@ -52,7 +52,7 @@ export interface CipherHandle extends ByteHandle, CipherState {
   onread: ((this: CipherHandle) => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   /** Called on OpenSSL's stack: the cipher must not be destroyed then. May be called again. */
-  onhandshakedone: (() => void) | undefined;
+  onhandshakedone: () => void;
   onnewsession: ((id: Buffer, session: Buffer) => void) | undefined;
   /** What node:net and the writers here take for the connection below. */
   _parent?: ConnectionHandle;

@@ -41,13 +41,14 @@ export interface OpenSsl {
   input(ssl: number): number;
   output(ssl: number): number;
   /**
-   * Has a connection keep records in memory that V8 is not told of, and tell Node no more of handshakes: these calls are made on a stack
-   * of koffi's, where V8 ends the process if it is to collect garbage. What has come is kept.
+   * Has a connection keep records in memory that V8 is not told of, tell Node no more of handshakes, and let nobody begin another one:
+   * these calls are made on a stack of koffi's, where V8 ends the process if it is to collect garbage. `input`, `output`: those of the
+   * connection; what they hold stays.
    */
-  leaveNode(ssl: number): void;
+  leaveNode(ssl: number, input: number, output: number): void;
   /** Forgets what went wrong in this thread so far. */
   clearErrors(): void;
-  /** Makes a server's connection as new, after its first bytes; Node is told no more of its handshake, nor of those of its context. */
+  /** Makes a server's connection as new, after its first bytes; Node is asked no more about names that clients of its context send. */
   startAnew(ssl: number): void;
   /** SSL_read_early_data, which also shakes hands: {@link EARLY_READ}, the length in `count`, {@link EARLY_OVER}, or 0 as for others. */
   readEarly(ssl: number, into: Buffer, length: number, count: BigUint64Array): number;
@@ -74,8 +75,6 @@ export interface OpenSsl {
   resumable(ssl: number): boolean;
   /** Has another ticket leave where the client has come with one. Nothing is done while the handshake lasts. */
   renewTicket(ssl: number): void;
-  /** Lets nobody begin another handshake on a connection. */
-  forbidRenegotiation(ssl: number): void;
   /** BIO_write and BIO_read. */
   put(bio: number, bytes: Buffer, length: number): number;
   take(bio: number, into: Buffer, length: number): number;
@@ -191,8 +190,6 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
     return text.toString('latin1', 0, text.indexOf(0));
   };
   const contextOf = find('intptr_t SSL_get_SSL_CTX(intptr_t)');
-  const input = find('intptr_t SSL_get_rbio(intptr_t)');
-  const output = find('intptr_t SSL_get_wbio(intptr_t)');
   const put = find('int BIO_write(intptr_t, void *, int)');
   const take = find('int BIO_read(intptr_t, void *, int)');
   const waiting = find('size_t BIO_ctrl_pending(intptr_t)');
@@ -220,24 +217,23 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
       put(bio, came, length);
     }
   };
-  const leaveNode = (ssl: number): void => {
-    setInfoCallback(ssl, 0);
-    changeMemory(input(ssl));
-    changeMemory(output(ssl));
-  };
   return {
     watchHellos: (context) => setHelloCallback(context, hello, 0),
     watchMessages: (context) => setMessageCallback(context, message),
     stopWatching: (ssl) => removeMessageCallback(ssl, 0),
     contextOf,
-    input,
-    output,
-    leaveNode,
+    input: find('intptr_t SSL_get_rbio(intptr_t)'),
+    output: find('intptr_t SSL_get_wbio(intptr_t)'),
+    leaveNode(ssl, input, output) {
+      setInfoCallback(ssl, 0);
+      setOptions(ssl, NO_RENEGOTIATION);
+      changeMemory(input);
+      changeMemory(output);
+    },
     startAnew(ssl) {
       contextCallback(contextOf(ssl), SET_SERVER_NAME_CALLBACK, 0);
       removeMessageCallback(ssl, 0);
       clear(ssl);
-      leaveNode(ssl);
     },
     readEarly: find('int SSL_read_early_data(intptr_t, void *, size_t, void *)'),
     writeEarly: find('int SSL_write_early_data(intptr_t, void *, size_t, void *)'),
@@ -269,7 +265,6 @@ function bind(library: Library, seen: (ssl: number) => void): OpenSsl {
         handshake(ssl);
       }
     },
-    forbidRenegotiation: (ssl) => setOptions(ssl, NO_RENEGOTIATION),
     put,
     take,
     waiting,

@@ -166,8 +166,7 @@ export class Records {
       return false;
     }
     ssl.startAnew(this.#ssl);
-    ssl.forbidRenegotiation(this.#ssl);
-    this.cipher.onhandshakedone = undefined;
+    ssl.leaveNode(this.#ssl, this.#input, this.#output);
     this.#early = true;
     this.#unfinished = true;
     return true;
@@ -197,9 +196,7 @@ export class Records {
     if (this.#ssl === 0 || ssl.waiting(this.#output) > 0) {
       return false;
     }
-    this.cipher.onhandshakedone = undefined;
-    ssl.forbidRenegotiation(this.#ssl);
-    ssl.leaveNode(this.#ssl);
+    ssl.leaveNode(this.#ssl, this.#input, this.#output);
     return true;
   }
 
