@@ -412,10 +412,8 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     }
     this.closing = true;
     this.#shut = true;
-    if (this.#busy()) {
-      this.#closeTimer = setTimer(close, LAST_BYTES, this);
-      this.#closeTimer.unref();
-    }
+    this.#closeTimer = setTimer(close, LAST_BYTES, this);
+    this.#closeTimer.unref();
     this.#whenIdle();
   }
 

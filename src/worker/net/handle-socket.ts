@@ -201,7 +201,7 @@ export class HandleSocket implements AcceptedSocket, Connecting {
   }
 
   get blocked(): boolean {
-    return this.#waiting > 0;
+    return this.pending;
   }
 
   get flushed(): boolean {

@@ -456,7 +456,7 @@ export class UringSocket implements Sender, AcceptedSocket {
   }
 
   get blocked(): boolean {
-    return !this.flushed;
+    return this.pending;
   }
 
   /** The kernel has all, or is about to get it. */
