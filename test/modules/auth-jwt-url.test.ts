@@ -69,6 +69,10 @@ t.test('keys over TLS', async (t) => {
   t.equal(await ask(s, one), 200);
   t.equal(await ask(s, one, '/untrusted'), 500);
   t.equal(await ask(s, one, '/other-name'), 500);
+  // A worker that starts has what was kept for it, before it asks.
+  await s.reload();
+  t.equal(await ask(s, one), 200);
+  t.equal(await ask(s, one, '/untrusted'), 500, 'not what a location got that trusts the server');
 });
 
 t.test('configurations', async (t) => {
