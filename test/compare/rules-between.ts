@@ -288,8 +288,8 @@ export const between: readonly Rule[] = [
   {
     name: 'a session whose client has ended its side',
     why: 'it is over with that, whether the response has come or not',
-    axes: ['proxied', 'engine', 'workers', 'pieces', 'tls'],
-    when: ({ case: one }) => isStream(one) && leaves(one),
+    axes: ['proxied'],
+    when: ({ case: one }) => isStream(one) && one.client.leave?.how === 'half',
     what: /^end$|^responses?|^session |^requests? |^error log$/,
   },
   {
@@ -361,7 +361,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a kept connection that its backend has closed meanwhile',
     why: 'a request that was sent on it goes out again, and one that saw the end before was never sent on it',
-    when: ({ case: one }) => one.answer.leave !== undefined || one.answer.framing === 'close' || BROKEN.has(one.answer.framing),
+    when: ({ case: one }) => breaksOff(one) || one.answer.framing === 'close',
     what: /^requests? |\$upstream_(addr|status|response_length|bytes_received|bytes_sent)$|^error log$/,
   },
   {
@@ -485,8 +485,12 @@ export const between: readonly Rule[] = [
   },
   {
     name: 'a second request behind an unread body, in a session',
-    why: 'as above: it is answered, or its connection has ended; of a session no responses are compared',
-    when: ({ case: one }) => isStream(one) && one.client.requests.length > 1 && anyRequest(one, ({ body }) => body !== undefined),
+    why: 'it has been answered by then, or the connection has ended with the first one; a session does not show which',
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /pass %%HTTP%%/) &&
+      one.client.requests.length > 1 &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      left.includes(right),
     what: /^error log$/,
   },
   {

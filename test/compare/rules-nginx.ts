@@ -751,9 +751,8 @@ export const beside: readonly Rule[] = [
     told: 'After a 412 the connection is kept',
     axes: nginx,
     when: ({ case: one, left, right }) =>
-      [...left, ...right].some(
-        ([what, text]) => /^response \d+: status$/.test(what) && (text === '412' || uses(one, /error_page [^;]*\b412\b/)),
-      ),
+      [...left, ...right].some(([what, text]) => /^response \d+: status$/.test(what) && text === '412') ||
+      (uses(one, /error_page [^;]*\b412\b/) && anyRequest(one, ({ fields }) => fields.some(([name]) => /^If-(Match|Unmod)/.test(name)))),
     what: /^end$|\$request_completion$|^responses$|^response [2-9]|^log [2-9]|^lines of|^error log$|^requests? /,
   },
   {
