@@ -44,6 +44,8 @@ export class Backend {
   #datagrams: Datagrams | undefined;
   /** Beginnings of requests that are not whole, by connection. */
   readonly #unread = new Map<Socket, Buffer>();
+  /** Connections on which an answer is written byte by byte, each with the time when that is over: the next answer waits for it. */
+  readonly #busy = new WeakMap<Socket, Promise<void>>();
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -179,20 +181,37 @@ export class Backend {
   }
 
   #reply(socket: Socket, request: BackendRequest): void {
+    const busy = this.#busy.get(socket);
+    if (busy === undefined) {
+      this.#answerNow(socket, request);
+    } else {
+      this.#busy.set(
+        socket,
+        busy.then(() => this.#answerNow(socket, request)),
+      );
+    }
+  }
+
+  /** Answers; resolves when a later answer may be written. */
+  #answerNow(socket: Socket, request: BackendRequest): Promise<void> | undefined {
     const { bytes, ends } = this.#bytes(answerTo(request, this.#answer), request);
     const { leave, bytewise } = this.#answer;
     if (leave !== undefined && own(request) === undefined) {
       socket.write(bytes.subarray(0, leave.after), () => departFrom(socket, leave.how));
-      return;
+      return undefined;
     }
     const last = (): void => void (ends ? socket.end() : 0);
     if (bytewise) {
-      void writeBytewise(socket, bytes).then(last);
-    } else if (bytes.length > 0) {
+      const written = writeBytewise(socket, bytes).then(last);
+      this.#busy.set(socket, written);
+      return written;
+    }
+    if (bytes.length > 0) {
       socket.write(bytes, last);
     } else {
       last();
     }
+    return undefined;
   }
 
   #bytes(answer: Answer, { protocol, method, target }: BackendRequest): { bytes: Buffer; ends: boolean } {

@@ -6,6 +6,7 @@ import type { Observation } from './observation.js';
 import {
   answerLength,
   anyRequest,
+  askedFor,
   askedInAll,
   BROKEN,
   badBody,
@@ -80,6 +81,52 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses$|^response /,
   },
   {
+    name: 'a body behind a 400',
+    why: 'as in nginx, the connection is closed behind a 400 without waiting for the rest of the body, whose reset may overtake the response',
+    when: ({ case: one, left, right }) =>
+      longestBody(one) > RECORD &&
+      [left, right].every((seen) => some(seen, /^log 1: \$status$/, '400')) &&
+      [left, right].some((seen) => seen.get('responses') === '0'),
+    what: /^end$|^responses?/,
+  },
+  {
+    name: 'bytes behind the head of a 101',
+    why: 'a client that has asked with HEAD waits for no more than the head, and sees what came with it',
+    when: ({ case: one }) => one.answer.raw?.startsWith('HTTP/1.1 101') === true && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /^responses$|^response [2-9]/,
+  },
+  {
+    name: 'a head by the time its body breaks off',
+    why: 'it waits for the first bytes of the body: what is wrong with these was read with it, or behind it, as on a connection that is kept',
+    axes: ['cached'],
+    when: ({ case: one, left, right }) =>
+      breaksOff(one) &&
+      [left, right].some((seen) => some(seen, /^response 1: complete$/, 'false')) &&
+      [left, right].some((seen) => !seen.has('response 1: status')),
+    what: /^end$|^responses?/,
+  },
+  {
+    name: 'a second request behind an unread body',
+    why: 'a body of which something is missing when the response comes ends the connection, with no answer to what is behind it',
+    when: ({ case: one, left, right }) => {
+      const closed = [left, right].filter((seen) => some(seen, /^response \d+: header connection$/, 'close'));
+      return (
+        one.client.requests.length > 1 &&
+        anyRequest(one, ({ body }) => body !== undefined) &&
+        left.get('response 1: status') === right.get('response 1: status') &&
+        closed.length === 1 &&
+        closed[0]!.get('end') === 'closed'
+      );
+    },
+    what: /^responses$|^(?:response|log|request) [2-9]|^lines of|^requests |^error log$/,
+  },
+  {
+    name: 'how much was sent on a stream that its client gave up',
+    why: 'a stream is given up while its response is sent',
+    when: ({ case: one }) => one.client.cancel !== undefined,
+    what: /\$(body_)?bytes_sent$/,
+  },
+  {
     name: 'how long a client has to wait',
     why: 'the time until its turn goes by',
     when: ({ case: one }) => uses(one, /limit_req_retry_after/),
@@ -120,6 +167,17 @@ export const between: readonly Rule[] = [
     axes: ['pieces'],
     when: ({ case: one }, { left, right }) => uses(one, /post_action/) && unframed(left) === unframed(right),
     what: /^request \d+ to the backend$/,
+  },
+  {
+    name: 'post_action after a body in pieces that nobody read',
+    why: 'without buffers its request has the body if that came with the head',
+    axes: ['pieces'],
+    when: ({ case: one, left, right }) =>
+      uses(one, /post_action/) &&
+      uses(one, /request_buffering off/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      askedFor(left, '/post-action') === askedFor(right, '/post-action'),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
   },
   {
     name: 'a response of HTTP/3 that breaks off at its beginning',
@@ -305,6 +363,12 @@ export const between: readonly Rule[] = [
     axes: ['cached'],
     when: ({ case: one }) => anyRequest(one, ({ fields }) => fields.some(([name, value]) => name === 'Range' && value.includes(','))),
     what: /^response \d+: (status|body|header (accept-ranges|content-(type|length|range)|x-seen))$|\$(status|(body_)?bytes_sent|sent_http_content_\w+)$/,
+  },
+  {
+    name: 'what was sent when a subrequest was over',
+    why: 'its line in the log counts what the connection has sent by then',
+    when: ({ case: one }) => uses(one, /log_subrequest on/),
+    what: /\$(body_)?bytes_sent$/,
   },
   {
     name: 'the order of subrequests',
@@ -593,7 +657,7 @@ export const between: readonly Rule[] = [
     when: ({ case: one }, { what, left, right }) =>
       uses(one, /request_buffering off|grpc_pass/) &&
       hasChunks(one) &&
-      (!what.startsWith('request ') || unframed(left) === unframed(right)),
+      (!what.startsWith('request ') || unframed(withoutSession(left)) === unframed(withoutSession(right))),
     what: /to the backend$|\$content_length$|\$upstream_bytes_sent$/,
   },
   {

@@ -161,6 +161,13 @@ export const beside: readonly Rule[] = [
     what: /\$body_bytes_sent$/,
   },
   {
+    name: 'a stream whose end nginx cannot tell',
+    why: 'nginx logs that it could not say so on its stream of the decoder',
+    axes: http3,
+    when: (_compared, { left, right }) => linesWithout(right, /^\[error\] failed to send stream cancellation$/) === left,
+    what: /^error log$/,
+  },
+  {
     name: 'the end of a connection of HTTP/3',
     told: 'A request whose connection ends before its response',
     axes: http3,
@@ -685,6 +692,36 @@ export const beside: readonly Rule[] = [
     what: /./,
   },
   {
+    name: 'a response of nginx over TLS that breaks off',
+    why: 'nginx does not go on sending what the filters have of it, and waits until the client leaves',
+    axes: ['nginx-tls', 'nginx-early', ...multiplexed],
+    when: ({ case: one, left, right }) =>
+      breaksOff(one) && uses(one, /ssi on|sub_filter|gunzip on/) && right.get('end') === 'late' && left.get('end') !== 'late',
+    what: /./,
+  },
+  {
+    name: 'a malformed body beside a subrequest',
+    why: 'nginx gives up a request whose body is seen to be malformed while a subrequest is awaited, with what of the response was not sent yet',
+    axes: http1,
+    when: ({ case: one, left, right }) =>
+      badBody(one) &&
+      uses(one, /add_(before|after)_body|ssi on/) &&
+      right.get('end') === 'closed' &&
+      Number(right.get('responses')) < Number(left.get('responses')),
+    what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
+  },
+  {
+    name: 'a body without buffers beside subrequests',
+    why: 'nginx sends backends of subrequests what it has no more of such a body ("writev() failed (14: Bad address)"), and ends the connection',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /request_buffering off/) &&
+      uses(one, /ssi on|add_(before|after)_body/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      Number(right.get('responses')) < Number(left.get('responses')),
+    what: /^end$|^responses?|^log |^lines of|^error log$|^requests? /,
+  },
+  {
     name: 'a client that waits for the end with its body in hand',
     why: 'nginx ends its side only once it has waited for the body for five seconds',
     axes: http1,
@@ -977,10 +1014,10 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'subrequests in the log',
-    why: 'nginx logs a request that waited for its subrequests with what was sent and done until then',
+    why: 'nginx logs a request that waited for its subrequests with what was sent and done until then, and these with what the connection has sent',
     axes: nginx,
     when: ({ case: one }) => uses(one, /log_subrequest/),
-    what: /\$(body_bytes_sent|request_completion|sent_http_(content_length|transfer_encoding))$/,
+    what: /\$((body_)?bytes_sent|request_completion|sent_http_(content_length|transfer_encoding))$/,
   },
   {
     name: 'a body that failed',

@@ -215,7 +215,7 @@ export class Site {
   /** What the error log says of the connections of lines of the access log: with nginx, each request of HTTP/3 has its own. */
   errorsOf(lines: readonly LogLine[]): ErrorLine[] {
     this.#errors.read();
-    const connections = new Set(lines.map(({ pid, connection }) => `${pid}*${connection}`));
+    const connections = new Set(lines.map(connectionOf));
     return [...connections].flatMap((connection) => this.#errorLines.get(connection) ?? []);
   }
 
@@ -305,13 +305,22 @@ export class Site {
 /** Whether nginx has njs. */
 const hasScripts = (nginx: string): boolean => /njs/.test(spawnSync(nginx, ['-V'], { encoding: 'utf8' }).stderr);
 
-/** The lines of a run among those of connections from its port: another run's have its host. */
-const linesOf = (lines: readonly LogLine[], { host }: Wire): LogLine[] =>
-  lines.filter((line) =>
-    line[SESSION] === undefined
-      ? line['host'] === host || !RUN.test(line['host']!)
-      : line['server_addr'] === streamAddress(host.split('.')[1]!),
-  );
+/**
+ * The lines of a run among those of connections from its port: another run's have its host, or are of another connection than those with
+ * the host of this one. With nginx, each request of HTTP/3 is a connection.
+ */
+function linesOf(lines: readonly LogLine[], { host }: Wire): LogLine[] {
+  const own = lines.find((line) => line['host'] === host && line['http3'] !== 'h3');
+  return lines.filter((line) => {
+    if (line[SESSION] !== undefined) {
+      return line['server_addr'] === streamAddress(host.split('.')[1]!);
+    }
+    return line['host'] === host || (!RUN.test(line['host']!) && (own === undefined || connectionOf(line) === connectionOf(own)));
+  });
+}
+
+/** Which connection of a site a line is about. */
+const connectionOf = ({ pid, connection }: LogLine): string => `${pid}*${connection}`;
 
 /** The host name of a run. */
 const RUN = new RegExp(`^${RUN_HOST}$`);
