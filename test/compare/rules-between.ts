@@ -1,6 +1,5 @@
 // Long, since it is one table of all differences between two runs of the same server that are meant.
 
-import { RESUMED } from './backend.js';
 import { isFront, isStream } from './case.js';
 import type { Observation } from './observation.js';
 import {
@@ -25,6 +24,7 @@ import {
   unframed,
   uses,
   within,
+  withoutSession,
 } from './rule.js';
 
 /** Bytes of frames around the sections and bodies of HTTP/3. */
@@ -44,16 +44,6 @@ const withoutChunk = (text: string): string => linesWithout(text, /^\[error\] cl
 
 /** An error log without what it says of sizes that are none. */
 const withoutSizes = (text: string): string => linesWithout(text, /^\[error\] invalid size "/);
-
-/**
- * A request over TLS without what says of its session, or its kept connection, that it was there before: a session of TLS 1.2 does not
- * repeat the name.
- */
-const withoutSession = (text: string): string =>
-  text
-    .replaceAll(RESUMED, '')
-    .replace('TLS for EARLIER HOST', 'TLS for HOST')
-    .replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
 
 /** The longest record of TLS, in bytes. */
 const RECORD = 16_384;

@@ -21,6 +21,7 @@ import {
   some,
   uses,
   within,
+  withoutSession,
 } from './rule.js';
 
 const http1 = ['nginx', 'nginx-tls', 'nginx-early'];
@@ -49,6 +50,9 @@ const PADDING = 402;
 
 /** The name of a run, of a case or of a group in a header. */
 const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|http2_\w+)\b/g;
+
+/** A request to a backend, or a header, without such names. */
+const withoutHost = (text: string): string => withoutSession(text).replaceAll(HOST_NAME, '');
 
 /** What the error log says of the calls of inflate(). */
 const INFLATE = /(?<=inflate\(\) failed: )\d+/g;
@@ -468,7 +472,7 @@ export const beside: readonly Rule[] = [
     told: '**`$http_host`** is what `:authority` says',
     axes: http3,
     when: ({ case: one }, { what, left, right }) =>
-      uses(one, /\$http_host/) && (what.endsWith('_sent') || left.replaceAll(HOST_NAME, '') === right.replaceAll(HOST_NAME, '')),
+      uses(one, /\$http_host/) && (what.endsWith('_sent') || withoutHost(left) === withoutHost(right)),
     what: /: header x-seen$|to the backend$|\$upstream_bytes_sent$/,
   },
   {
