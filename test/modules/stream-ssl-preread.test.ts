@@ -71,6 +71,58 @@ t.test('backends and servers by what a hello says', async (t) => {
   await s.accessLogged(`400 ${s.port(2)} []`);
 });
 
+/** A hello of two records: the first has so many bytes of the message. */
+function inTwo(message: Buffer, first: number): Buffer {
+  const record = (piece: Buffer): Buffer => Buffer.concat([Buffer.from([22, 3, 1, piece.length >> 8, piece.length & 255]), piece]);
+  return Buffer.concat([record(message.subarray(0, first)), record(message.subarray(first))]);
+}
+
+/** An extension with this content. */
+const extension = (kind: number, content: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([0, kind, content.length >> 8, content.length & 255]), content]);
+
+/** A hello, without its record, that has these extensions; `more`: its head says that it is longer. */
+function message(extensions: readonly Buffer[], more = 0): Buffer {
+  const all = Buffer.concat(extensions);
+  const rest = [3, 3, ...Buffer.alloc(32), 0, 0, 2, 0x13, 1, 1, 0, all.length >> 8, all.length & 255, ...all];
+  const length = rest.length + more;
+  return Buffer.from([1, 0, length >> 8, length & 255, ...rest]);
+}
+
+t.test('a hello that breaks off', async (t) => {
+  const s = await startServer(t, {
+    conf: streamConf(
+      `server { listen 127.0.0.1:%%PORT_0%%; ssl_preread on; preread_timeout 1s; return passed; }`,
+      ' "$ssl_preread_protocol $ssl_preread_server_name $ssl_preread_alpn_protocols"',
+    ),
+  });
+  const name = extension(0, Buffer.from('\x00\x09\x00\x00\x06x.test', 'latin1'));
+  const protocols = extension(16, Buffer.from('\x00\x0c\x02h2\x08http/1.1', 'latin1'));
+  const whole = message([name, protocols, extension(43, Buffer.from([2, 3, 4]))]);
+  // The first record ends so many bytes before the name is whole, behind it, and within the protocols; what follows never comes.
+  const nameEnd = whole.indexOf('x.test') + 6;
+  for (const [first, seen] of [
+    [nameEnd - 1, 'TLSv1.2  '],
+    [nameEnd, 'TLSv1.2 x.test '],
+    [whole.indexOf('h2') + 2, 'TLSv1.2 x.test h2,'],
+    [whole.length - 1, 'TLSv1.3 x.test h2,http/1.1'],
+  ] as const) {
+    const client = await RawClient.connect(s);
+    client.send(inTwo(whole, first).subarray(0, 5 + first)).end();
+    t.equal(await client.rest(), '');
+    await s.accessLogged(`"${seen}"`);
+  }
+  const cut = await RawClient.connect(s);
+  cut.send(inTwo(whole, nameEnd));
+  t.equal(await cut.rest(), 'passed', 'in two records');
+  // What its head says leaves no room for another extension: nobody waits for the bytes that cannot be one.
+  const longer = message([name], 3);
+  const odd = await RawClient.connect(s);
+  odd.send(inTwo(longer, longer.length).subarray(0, 5 + longer.length));
+  t.equal(await odd.rest(), 'passed', 'three bytes too long');
+  await s.accessLogged('"- - -"');
+});
+
 t.test('what was looked at counts, though no backend is reached', async (t) => {
   const s = await startServer(t, {
     conf: streamConf(

@@ -14,6 +14,8 @@ export interface PrereadHello {
 type Otherwise = 'more' | 'none';
 
 const CLIENT_HELLO = 1;
+/** Bytes of the head of a message: its type and its length. */
+const HEAD = 4;
 const EXTENSION = { SERVER_NAME: 0, ALPN: 16, VERSIONS: 43 } as const;
 const NAMES: Readonly<Record<number, string>> = {
   2: 'SSLv2',
@@ -59,7 +61,31 @@ class Cursor {
   }
 
   pair(): number {
-    const at = this.skip(2);
+    return this.#pairAt(this.skip(2));
+  }
+
+  // What stands together is there as a whole, or not: a message that has no room for it ends before its first byte comes.
+
+  pairs(): readonly [number, number] {
+    const at = this.skip(4);
+    return [this.#pairAt(at), this.#pairAt(at + 2)];
+  }
+
+  byteAndPair(): readonly [number, number] {
+    const at = this.skip(3);
+    return [this.#bytes[at]!, this.#pairAt(at + 1)];
+  }
+
+  /** Reads the head of the message, and returns its length. */
+  head(): number {
+    const at = this.skip(HEAD);
+    if (this.#bytes[at] !== CLIENT_HELLO) {
+      throw NONE;
+    }
+    return (this.#bytes[at + 1]! << 16) | this.#pairAt(at + 2);
+  }
+
+  #pairAt(at: number): number {
     return (this.#bytes[at]! << 8) | this.#bytes[at + 1]!;
   }
 
@@ -81,28 +107,39 @@ class Unread extends Error {
 const MORE = new Unread('more');
 const NONE = new Unread('none');
 
-/** The head of a message: its type and its length. */
-const HEAD = 4;
-
-/** What a hello says, up to its extension at `at`. */
-interface Extensions {
+/** How far a hello was read: up to its extension at `at`, behind those that say a name and protocols. */
+interface Progress {
   at: number;
   left: number;
+  named: boolean;
+  listed: boolean;
+}
+
+/** What was seen of a hello, which may break off within an extension. */
+interface Seen {
   version: number;
-  serverName: string | undefined;
-  alpn: string | undefined;
+  serverName: string;
+  alpn: string;
 }
 
 /** A hello in the records that came so far: each extension is read once, in however many records they are. */
 export class HelloRecords {
   readonly #payload = new GrowingBytes(Buffer.alloc(0));
-  #read: Extensions | undefined = undefined;
+  readonly #said: Seen = { version: 0, serverName: '', alpn: '' };
+  #progress: Progress | undefined = undefined;
+
+  /** What the hello has said so far. */
+  get seen(): PrereadHello {
+    const { version, serverName, alpn } = this.#said;
+    return { protocol: protocolName(version), serverName, alpn };
+  }
 
   /** Adds a record's payload, and reads as far as there is something. nginx: ngx_stream_ssl_preread_parse_record. */
-  add(payload: Buffer): PrereadHello | Otherwise {
+  add(payload: Buffer): 'whole' | Otherwise {
     const bytes = this.#payload.add(payload);
     try {
-      return this.#goOn(bytes);
+      this.#goOn(bytes);
+      return 'whole';
     } catch (error) {
       if (error instanceof Unread) {
         return error.why;
@@ -111,28 +148,22 @@ export class HelloRecords {
     }
   }
 
-  #goOn(bytes: Buffer): PrereadHello {
-    const cursor = new Cursor(bytes, this.#read?.at ?? 0, this.#read?.left ?? HEAD);
-    const read = (this.#read ??= readBeginning(cursor));
+  #goOn(bytes: Buffer): void {
+    const cursor = new Cursor(bytes, this.#progress?.at ?? 0, this.#progress?.left ?? HEAD);
+    const progress = (this.#progress ??= readBeginning(cursor, this.#said));
     while (cursor.left > 0) {
-      readExtension(cursor, read);
-      read.at = cursor.at;
-      read.left = cursor.left;
+      readExtension(cursor, progress, this.#said);
+      progress.at = cursor.at;
+      progress.left = cursor.left;
     }
-    return { protocol: protocolName(read.version), serverName: read.serverName ?? '', alpn: read.alpn ?? '' };
   }
 }
 
 /** Reads up to the first extension. */
-function readBeginning(cursor: Cursor): Extensions {
-  const type = cursor.byte();
-  if (type !== CLIENT_HELLO) {
-    throw NONE;
-  }
-  const high = cursor.byte();
-  const size = (high << 16) | cursor.pair();
+function readBeginning(cursor: Cursor, seen: Seen): Progress {
+  const size = cursor.head();
   cursor.left = size;
-  const version = cursor.pair();
+  seen.version = cursor.pair();
   cursor.skip(32);
   cursor.skip(cursor.byte());
   cursor.skip(cursor.pair());
@@ -140,48 +171,46 @@ function readBeginning(cursor: Cursor): Extensions {
   if (cursor.left > 0) {
     cursor.pair();
   }
-  return { at: cursor.at, left: cursor.left, version, serverName: undefined, alpn: undefined };
+  return { at: cursor.at, left: cursor.left, named: false, listed: false };
 }
 
-function readExtension(cursor: Cursor, read: Extensions): void {
-  const kind = cursor.pair();
-  const length = cursor.pair();
-  if (kind === EXTENSION.SERVER_NAME && read.serverName === undefined) {
-    read.serverName = readServerName(cursor);
-  } else if (kind === EXTENSION.ALPN && read.alpn === undefined) {
-    read.alpn = readAlpn(cursor);
+function readExtension(cursor: Cursor, progress: Progress, seen: Seen): void {
+  const [kind, length] = cursor.pairs();
+  if (kind === EXTENSION.SERVER_NAME && !progress.named) {
+    readServerName(cursor, seen);
+    progress.named = true;
+  } else if (kind === EXTENSION.ALPN && !progress.listed) {
+    readAlpn(cursor, seen);
+    progress.listed = true;
   } else if (kind === EXTENSION.VERSIONS) {
-    read.version = 0x0304;
-    cursor.skip(cursor.byte());
+    const size = cursor.byte();
+    seen.version = 0x0304;
+    cursor.skip(size);
   } else {
     cursor.skip(length);
   }
 }
 
-function readServerName(cursor: Cursor): string {
+function readServerName(cursor: Cursor, seen: Seen): void {
   const list = cursor.pair();
-  if (cursor.byte() !== 0) {
+  const [type, size] = cursor.byteAndPair();
+  if (type !== 0 || list < 3 + size) {
     throw NONE;
   }
-  const size = cursor.pair();
-  if (list < 3 + size) {
-    throw NONE;
-  }
-  const name = cursor.text(size);
+  seen.serverName = cursor.text(size);
   cursor.skip(list - 3 - size);
-  return name;
 }
 
-function readAlpn(cursor: Cursor): string {
+function readAlpn(cursor: Cursor, seen: Seen): void {
   let left = cursor.pair();
-  const names: string[] = [];
+  let names = '';
   do {
     const size = cursor.byte();
     if (size === 0 || left < 1 + size) {
       throw NONE;
     }
-    names.push(cursor.text(size));
     left -= 1 + size;
+    names += `${cursor.text(size)}${left > 0 ? ',' : ''}`;
+    seen.alpn = names;
   } while (left > 0);
-  return names.join(',');
 }

@@ -32,7 +32,7 @@ const RECORDS = lastingSlot<Records | undefined>();
 const HELLO = lastingSlot<PrereadHello | undefined>();
 
 /** As long as nobody knows that it is none, variables are empty, and not without a value. */
-const UNFINISHED: PrereadHello = { protocol: '', serverName: '', alpn: '' };
+const UNREAD: PrereadHello = { protocol: '', serverName: '', alpn: '' };
 
 /** Reads the first message of a TLS client, and chooses the server that it names. nginx: ngx_stream_ssl_preread_handler. */
 function preread(s: StreamSession): Result {
@@ -47,7 +47,7 @@ function preread(s: StreamSession): Result {
   if (records === undefined) {
     records = new Records();
     RECORDS.set(s, records);
-    HELLO.set(s, UNFINISHED);
+    HELLO.set(s, UNREAD);
   }
   while (bytes.length - records.at >= RECORD_HEAD) {
     const { at } = records;
@@ -73,10 +73,11 @@ function preread(s: StreamSession): Result {
       return DECLINED;
     }
     records.at = end;
-    if (hello !== 'more') {
-      HELLO.set(s, hello);
+    const { seen } = records.hello;
+    HELLO.set(s, seen);
+    if (hello === 'whole') {
       RECORDS.set(s, undefined);
-      chooseServer(s, hello.serverName);
+      chooseServer(s, seen.serverName);
       return OK;
     }
   }
