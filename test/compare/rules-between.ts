@@ -71,11 +71,10 @@ export const between: readonly Rule[] = [
     what: /^end$|^responses$|^response /,
   },
   {
-    name: 'a body behind a 400',
-    why: 'as in nginx, the connection is closed behind a 400 without waiting for the rest of the body, whose reset may overtake the response',
+    name: 'a close that does not linger',
+    why: 'as in nginx, what comes behind a 400, or with lingering_close off, is not waited for: the reset that it causes may overtake the response',
     when: ({ case: one, left, right }) =>
-      longestBody(one) > RECORD &&
-      [left, right].every((seen) => some(seen, /^log 1: \$status$/, '400')) &&
+      ([left, right].every((seen) => some(seen, /^log 1: \$status$/, '400')) || uses(one, /lingering_close off/)) &&
       [left, right].some((seen) => seen.get('responses') === '0'),
     what: /^end$|^responses?/,
   },
@@ -87,8 +86,7 @@ export const between: readonly Rule[] = [
   },
   {
     name: 'a head by the time its body breaks off',
-    why: 'it waits for the first bytes of the body: what is wrong with these was read with it, or behind it, as on a connection that is kept',
-    axes: ['cached'],
+    why: 'it waits for the first bytes of the body: what is wrong with these was read with it, or behind it',
     when: ({ case: one, left, right }) =>
       breaksOff(one) &&
       [left, right].some((seen) => some(seen, /^response 1: complete$/, 'false')) &&
@@ -305,9 +303,11 @@ export const between: readonly Rule[] = [
   {
     name: 'a header that says how long a body in chunks is',
     why: '$content_length is 0 once the end of the body has come, and nothing before',
-    when: ({ case: one }, { left, right }) =>
-      uses(one, /X-Seen [^;]*\$content_length/) && hasChunks(one) && withoutZeros(left) === withoutZeros(right),
-    what: /: header x-seen$/,
+    when: ({ case: one }, difference) =>
+      uses(one, /X-Seen [^;]*\$content_length/) &&
+      hasChunks(one) &&
+      (difference.what.endsWith('bytes_sent') ? within(1, difference) : withoutZeros(difference.left) === withoutZeros(difference.right)),
+    what: /: header x-seen$|\$bytes_sent$|^session \d+: (bytes_sent|upstream_bytes_received)$/,
   },
   {
     name: 'what is there of a line that is no request',
@@ -336,7 +336,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a session whose client has ended its side',
     why: 'it is over with that, whether the response has come or not',
-    axes: ['proxied'],
+    axes: ['proxied', 'pieces'],
     when: ({ case: one }) => isStream(one) && one.client.leave?.how === 'half',
     what: /^end$|^responses?|^session |^requests? |^error log$/,
   },
@@ -549,9 +549,9 @@ export const between: readonly Rule[] = [
   },
   {
     name: 'a HEAD that is stored',
-    why: 'what a backend sends behind the promised end of a body that only the store reads is seen where it is read',
+    why: 'what is wrong with the end of a body that only the store reads is seen where it is read',
     axes: ['buffering'],
-    when: ({ case: one }) => uses(one, /_store /) && one.answer.framing === 'long' && anyRequest(one, ({ method }) => method === 'HEAD'),
+    when: ({ case: one }) => uses(one, /_store /) && BROKEN.has(one.answer.framing) && anyRequest(one, ({ method }) => method === 'HEAD'),
     what: /\$request_completion$|^error log$/,
   },
   {
@@ -594,6 +594,15 @@ export const between: readonly Rule[] = [
       ) &&
       isOfLeaving(compared, difference, /^(499|400|none)$/),
     what: /./,
+  },
+  {
+    name: 'a page that is not over when its client ends its side',
+    why: 'the end is taken for that of the client where it is seen while a subrequest is awaited',
+    when: ({ case: one, left, right }) =>
+      leaves(one) &&
+      uses(one, /ssi on|add_(before|after)_body/) &&
+      [left, right].some((seen) => some(seen, /^response \d+: complete$/, 'false')),
+    what: /^(?!request 1 )/,
   },
   {
     name: 'the end of a client behind TLS',

@@ -182,7 +182,8 @@ export const beside: readonly Rule[] = [
     name: 'a folder without a real path',
     told: 'nginx remembers for the rest of the request that there is none',
     axes: nginx,
-    when: ({ case: one }, { left, right }) => uses(one, /\$realpath_root/) && withoutRealpaths(left) === withoutRealpaths(right),
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /\$realpath_root|dav_methods/) && withoutRealpaths(left) === withoutRealpaths(right),
     what: /^error log$/,
   },
   {
@@ -422,7 +423,7 @@ export const beside: readonly Rule[] = [
     name: 'a session in front of a response that breaks off',
     why: 'nginx counts nothing of what it passed on just before',
     axes: http1,
-    when: ({ case: one }) => isFront(one) && BROKEN.has(one.answer.framing),
+    when: ({ case: one }) => isFront(one) && (BROKEN.has(one.answer.framing) || one.answer.raw !== undefined),
     what: /^session \d+: (bytes_sent|upstream_bytes_received)$/,
   },
   {
@@ -704,6 +705,14 @@ export const beside: readonly Rule[] = [
     what: /./,
   },
   {
+    name: 'the body of a subrequest to gRPC',
+    why: 'nginx tells its length and sends nothing, where an earlier request of the page has sent it',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) =>
+      http2Backend(one) && anyRequest(one, ({ body }) => body !== undefined) && right.endsWith('\n\n') && left.startsWith(right),
+    what: /^request \d+ to the backend$/,
+  },
+  {
     name: 'a malformed body beside a subrequest',
     why: 'nginx gives up a request whose body is seen to be malformed while a subrequest is awaited, with what of the response was not sent yet',
     axes: http1,
@@ -949,7 +958,7 @@ export const beside: readonly Rule[] = [
     told: '`js_header_filter` beside `r.send()`',
     axes: nginx,
     when: ({ case: one }) => uses(one, /js_header_filter/) && uses(one, /js_content main\.(pieces|late)/),
-    what: /^end$|^response|^log |^lines of|^error log$/,
+    what: /^end$|^response|^log |^lines of|^error log$|^requests? /,
   },
   {
     name: 'few bytes of an image at first',
@@ -1008,6 +1017,22 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one, left }) => uses(one, /(fastcgi|scgi|uwsgi)_pass/) && breaksOff(one) && left.get('end') === 'closed',
     what: /^end$|^response \d+: complete$|\$(body_)?bytes_sent$|^error log$/,
+  },
+  {
+    name: 'a request behind a response of CGI that ends too early',
+    why: 'nginx answers it within the first response, to whose length bytes are missing',
+    axes: http1,
+    when: ({ case: one, left, right }) =>
+      uses(one, /(fastcgi|scgi|uwsgi)_pass/) && breaksOff(one) && one.client.requests.length > 1 && linesOf(right) > linesOf(left),
+    what: /^responses?|^lines of|^log [2-9]|^requests? |^error log$/,
+  },
+  {
+    name: 'how far a response of CGI came that ends too early',
+    why: 'filters have let through more of it or less, or all, where nginx takes it for whole',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /(fastcgi|scgi|uwsgi)_pass/) && breaksOff(one) && (left.startsWith(right) || right.startsWith(left)),
+    what: /^response \d+: body$/,
   },
   {
     name: 'the type of a 204',
