@@ -24,6 +24,9 @@ async function helloOf(servername: string, ALPNProtocols: string[]): Promise<Buf
   });
 }
 
+/** A record with this piece of a handshake. */
+const record = (piece: Buffer): Buffer => Buffer.concat([Buffer.from([22, 3, 1, piece.length >> 8, piece.length & 255]), piece]);
+
 t.test('backends and servers by what a hello says', async (t) => {
   const { rsa } = certs();
   const tls = { cert: readFileSync(rsa.cert), key: readFileSync(rsa.key) };
@@ -55,7 +58,7 @@ t.test('backends and servers by what a hello says', async (t) => {
   );
   t.equal(await slow.rest(), 'TLSv1.3 x.test h2,http/1.1', 'byte by byte');
   const cut = await RawClient.connect(s.port(1));
-  cut.send(Buffer.concat([...hello.subarray(5)].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte]))));
+  cut.send(Buffer.concat([...hello.subarray(5)].map((byte) => record(Buffer.from([byte])))));
   t.equal(await cut.rest(), 'TLSv1.3 x.test h2,http/1.1', 'in records of a byte');
   const named = await RawClient.connect(s.port(1));
   named.send(await helloOf('a.named.test', []));
@@ -70,12 +73,6 @@ t.test('backends and servers by what a hello says', async (t) => {
   await s.logged('preread buffer full while prereading client data');
   await s.accessLogged(`400 ${s.port(2)} []`);
 });
-
-/** A hello of two records: the first has so many bytes of the message. */
-function inTwo(message: Buffer, first: number): Buffer {
-  const record = (piece: Buffer): Buffer => Buffer.concat([Buffer.from([22, 3, 1, piece.length >> 8, piece.length & 255]), piece]);
-  return Buffer.concat([record(message.subarray(0, first)), record(message.subarray(first))]);
-}
 
 /** An extension with this content. */
 const extension = (kind: number, content: Buffer): Buffer =>
@@ -108,17 +105,16 @@ t.test('a hello that breaks off', async (t) => {
     [whole.length - 1, 'TLSv1.3 x.test h2,http/1.1'],
   ] as const) {
     const client = await RawClient.connect(s);
-    client.send(inTwo(whole, first).subarray(0, 5 + first)).end();
+    client.send(record(whole.subarray(0, first))).end();
     t.equal(await client.rest(), '');
     await s.accessLogged(`"${seen}"`);
   }
   const cut = await RawClient.connect(s);
-  cut.send(inTwo(whole, nameEnd));
+  cut.send(Buffer.concat([record(whole.subarray(0, nameEnd)), record(whole.subarray(nameEnd))]));
   t.equal(await cut.rest(), 'passed', 'in two records');
   // What its head says leaves no room for another extension: nobody waits for the bytes that cannot be one.
-  const longer = message([name], 3);
   const odd = await RawClient.connect(s);
-  odd.send(inTwo(longer, longer.length).subarray(0, 5 + longer.length));
+  odd.send(record(message([name], 3)));
   t.equal(await odd.rest(), 'passed', 'three bytes too long');
   await s.accessLogged('"- - -"');
 });

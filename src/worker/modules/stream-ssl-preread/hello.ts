@@ -42,14 +42,19 @@ class Cursor {
     this.left = left;
   }
 
-  /** Goes past so many bytes, and returns where they begin. */
-  skip(size: number): number {
+  /** Asks for so many bytes that are read one by one, but stand together: where the message has no room for them, none is awaited. */
+  need(size: number): void {
     if (this.left < size) {
       throw NONE;
     }
     if (this.at + size > this.#bytes.length) {
       throw MORE;
     }
+  }
+
+  /** Goes past so many bytes, and returns where they begin. */
+  skip(size: number): number {
+    this.need(size);
     const { at } = this;
     this.at += size;
     this.left -= size;
@@ -61,31 +66,7 @@ class Cursor {
   }
 
   pair(): number {
-    return this.#pairAt(this.skip(2));
-  }
-
-  // What stands together is there as a whole, or not: a message that has no room for it ends before its first byte comes.
-
-  pairs(): readonly [number, number] {
-    const at = this.skip(4);
-    return [this.#pairAt(at), this.#pairAt(at + 2)];
-  }
-
-  byteAndPair(): readonly [number, number] {
-    const at = this.skip(3);
-    return [this.#bytes[at]!, this.#pairAt(at + 1)];
-  }
-
-  /** Reads the head of the message, and returns its length. */
-  head(): number {
-    const at = this.skip(HEAD);
-    if (this.#bytes[at] !== CLIENT_HELLO) {
-      throw NONE;
-    }
-    return (this.#bytes[at + 1]! << 16) | this.#pairAt(at + 2);
-  }
-
-  #pairAt(at: number): number {
+    const at = this.skip(2);
     return (this.#bytes[at]! << 8) | this.#bytes[at + 1]!;
   }
 
@@ -107,12 +88,16 @@ class Unread extends Error {
 const MORE = new Unread('more');
 const NONE = new Unread('none');
 
-/** How far a hello was read: up to its extension at `at`, behind those that say a name and protocols. */
+/** How far a hello was read: up to the extension, or the name of a protocol, at `at`. */
 interface Progress {
   at: number;
   left: number;
+  /** The extension that says the server's name was read. */
   named: boolean;
+  /** That of the protocols was begun. */
   listed: boolean;
+  /** Bytes that the list of protocols still has, while names of it are read; -1 otherwise. */
+  list: number;
 }
 
 /** What was seen of a hello, which may break off within an extension. */
@@ -122,15 +107,15 @@ interface Seen {
   alpn: string;
 }
 
-/** A hello in the records that came so far: each extension is read once, in however many records they are. */
+/** A hello in the records that came so far: each extension and each name of a protocol is read once, in however many records they are. */
 export class HelloRecords {
   readonly #payload = new GrowingBytes(Buffer.alloc(0));
-  readonly #said: Seen = { version: 0, serverName: '', alpn: '' };
+  readonly #seen: Seen = { version: 0, serverName: '', alpn: '' };
   #progress: Progress | undefined = undefined;
 
   /** What the hello has said so far. */
   get seen(): PrereadHello {
-    const { version, serverName, alpn } = this.#said;
+    const { version, serverName, alpn } = this.#seen;
     return { protocol: protocolName(version), serverName, alpn };
   }
 
@@ -150,9 +135,13 @@ export class HelloRecords {
 
   #goOn(bytes: Buffer): void {
     const cursor = new Cursor(bytes, this.#progress?.at ?? 0, this.#progress?.left ?? HEAD);
-    const progress = (this.#progress ??= readBeginning(cursor, this.#said));
-    while (cursor.left > 0) {
-      readExtension(cursor, progress, this.#said);
+    const progress = (this.#progress ??= readBeginning(cursor, this.#seen));
+    while (progress.list >= 0 || cursor.left > 0) {
+      if (progress.list >= 0) {
+        readProtocol(cursor, progress, this.#seen);
+      } else {
+        readExtension(cursor, progress, this.#seen);
+      }
       progress.at = cursor.at;
       progress.left = cursor.left;
     }
@@ -161,7 +150,13 @@ export class HelloRecords {
 
 /** Reads up to the first extension. */
 function readBeginning(cursor: Cursor, seen: Seen): Progress {
-  const size = cursor.head();
+  cursor.need(HEAD);
+  const type = cursor.byte();
+  if (type !== CLIENT_HELLO) {
+    throw NONE;
+  }
+  const high = cursor.byte();
+  const size = (high << 16) | cursor.pair();
   cursor.left = size;
   seen.version = cursor.pair();
   cursor.skip(32);
@@ -171,16 +166,18 @@ function readBeginning(cursor: Cursor, seen: Seen): Progress {
   if (cursor.left > 0) {
     cursor.pair();
   }
-  return { at: cursor.at, left: cursor.left, named: false, listed: false };
+  return { at: cursor.at, left: cursor.left, named: false, listed: false, list: -1 };
 }
 
 function readExtension(cursor: Cursor, progress: Progress, seen: Seen): void {
-  const [kind, length] = cursor.pairs();
+  cursor.need(4);
+  const kind = cursor.pair();
+  const length = cursor.pair();
   if (kind === EXTENSION.SERVER_NAME && !progress.named) {
     readServerName(cursor, seen);
     progress.named = true;
   } else if (kind === EXTENSION.ALPN && !progress.listed) {
-    readAlpn(cursor, seen);
+    progress.list = cursor.pair();
     progress.listed = true;
   } else if (kind === EXTENSION.VERSIONS) {
     const size = cursor.byte();
@@ -193,7 +190,9 @@ function readExtension(cursor: Cursor, progress: Progress, seen: Seen): void {
 
 function readServerName(cursor: Cursor, seen: Seen): void {
   const list = cursor.pair();
-  const [type, size] = cursor.byteAndPair();
+  cursor.need(3);
+  const type = cursor.byte();
+  const size = cursor.pair();
   if (type !== 0 || list < 3 + size) {
     throw NONE;
   }
@@ -201,16 +200,12 @@ function readServerName(cursor: Cursor, seen: Seen): void {
   cursor.skip(list - 3 - size);
 }
 
-function readAlpn(cursor: Cursor, seen: Seen): void {
-  let left = cursor.pair();
-  let names = '';
-  do {
-    const size = cursor.byte();
-    if (size === 0 || left < 1 + size) {
-      throw NONE;
-    }
-    left -= 1 + size;
-    names += `${cursor.text(size)}${left > 0 ? ',' : ''}`;
-    seen.alpn = names;
-  } while (left > 0);
+function readProtocol(cursor: Cursor, progress: Progress, seen: Seen): void {
+  const size = cursor.byte();
+  const left = progress.list - 1 - size;
+  if (size === 0 || left < 0) {
+    throw NONE;
+  }
+  seen.alpn += `${cursor.text(size)}${left > 0 ? ',' : ''}`;
+  progress.list = left > 0 ? left : -1;
 }
