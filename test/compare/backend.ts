@@ -44,7 +44,7 @@ export class Backend {
   #datagrams: Datagrams | undefined;
   /** Beginnings of requests that are not whole, by connection. */
   readonly #unread = new Map<Socket, Buffer>();
-  /** Connections on which an answer is written byte by byte, each with the time when that is over: the next answer waits for it. */
+  /** What is settled once the last answer on a connection is written that goes out byte by byte: later answers wait for that. */
   readonly #busy = new WeakMap<Socket, Promise<void>>();
 
   constructor(answer: Answer) {
@@ -181,19 +181,15 @@ export class Backend {
   }
 
   #reply(socket: Socket, request: BackendRequest): void {
-    const busy = this.#busy.get(socket);
-    if (busy === undefined) {
-      this.#answerNow(socket, request);
-    } else {
-      this.#busy.set(
-        socket,
-        busy.then(() => this.#answerNow(socket, request)),
-      );
+    const before = this.#busy.get(socket);
+    const over = before === undefined ? this.#write(socket, request) : before.then(() => this.#write(socket, request));
+    if (over !== undefined) {
+      this.#busy.set(socket, over);
     }
   }
 
-  /** Answers; resolves when a later answer may be written. */
-  #answerNow(socket: Socket, request: BackendRequest): Promise<void> | undefined {
+  /** Writes an answer; one that goes out byte by byte is over when the promise is settled. */
+  #write(socket: Socket, request: BackendRequest): Promise<void> | undefined {
     const { bytes, ends } = this.#bytes(answerTo(request, this.#answer), request);
     const { leave, bytewise } = this.#answer;
     if (leave !== undefined && own(request) === undefined) {
@@ -202,9 +198,7 @@ export class Backend {
     }
     const last = (): void => void (ends ? socket.end() : 0);
     if (bytewise) {
-      const written = writeBytewise(socket, bytes).then(last);
-      this.#busy.set(socket, written);
-      return written;
+      return writeBytewise(socket, bytes).then(last);
     }
     if (bytes.length > 0) {
       socket.write(bytes, last);

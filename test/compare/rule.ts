@@ -57,6 +57,7 @@ export const some = (seen: Iterable<readonly [string, string]>, name: RegExp, te
 /** A request to a backend without the fields that say how long it is. */
 export const unframed = (text: string): string =>
   text.replace(/^(content-length: |transfer-encoding: |CONTENT_LENGTH=|HTTP_TRANSFER_ENCODING=).*\r?\n/gim, '');
+
 /**
  * A request over TLS without what says of its session, or its kept connection, that it was there before: a session of TLS 1.2 does not
  * repeat the name.
@@ -66,6 +67,7 @@ export const withoutSession = (text: string): string =>
     .replaceAll(RESUMED, '')
     .replace('TLS for EARLIER HOST', 'TLS for HOST')
     .replace(/^TLS for \S+(?=, .*TLSv1\.2)/, 'TLS for somebody');
+
 export const linesOf = (seen: Compared['left']): number => Number(seen.get('lines of the access log'));
 export const askedFor = (seen: Compared['left'], target: string): number =>
   [...seen].filter(([what, text]) => /^request \d+ to the backend$/.test(what) && text.includes(target)).length;

@@ -357,7 +357,7 @@ export const between: readonly Rule[] = [
   {
     name: 'what was sent when a subrequest was over',
     why: 'its line in the log counts what the connection has sent by then',
-    when: ({ case: one }) => uses(one, /log_subrequest on/),
+    when: ({ case: one, left }) => uses(one, /log_subrequest on/) && linesOf(left) > one.client.requests.length,
     what: /\$(body_)?bytes_sent$/,
   },
   {

@@ -51,7 +51,7 @@ const PADDING = 402;
 /** The name of a run, of a case or of a group in a header. */
 const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|http2_\w+)\b/g;
 
-/** A request to a backend, or a header, without such names. */
+/** A request to a backend, or a header, without such names and without what says that its session of TLS was there before. */
 const withoutHost = (text: string): string => withoutSession(text).replaceAll(HOST_NAME, '');
 
 /** What the error log says of the calls of inflate(). */
@@ -166,7 +166,7 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'a stream whose end nginx cannot tell',
-    why: 'nginx logs that it could not say so on its stream of the decoder',
+    why: 'nginx logs an error where its stream of decoder instructions cannot take the cancellation',
     axes: http3,
     when: (_compared, { left, right }) => linesWithout(right, /^\[error\] failed to send stream cancellation$/) === left,
     what: /^error log$/,
