@@ -94,7 +94,7 @@ interface Progress {
   left: number;
   /** The extension that says the server's name was read. */
   named: boolean;
-  /** That of the protocols was begun. */
+  /** The extension that lists protocols was begun. */
   listed: boolean;
   /** Bytes that the list of protocols still has, while names of it are read; -1 otherwise. */
   list: number;
