@@ -81,6 +81,27 @@ t.test('a kept connection that ends while it waits is not an error', async (t) =
   t.notMatch(s.log(), /upstream prematurely closed/);
 });
 
+t.test('what is no head on a kept connection is no response', { skip: againstNginx }, async (t) => {
+  // What comes with a later answer might have come behind the one before.
+  const origin = await startOrigin(t, ({ connection, nth }) => {
+    const body = `${connection}/${nth}`;
+    return `${nth === 1 ? '' : '\n'}HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  });
+  const s = await startServer(t, {
+    conf: httpConf(`
+      upstream u { server 127.0.0.1:${origin.port} max_fails=0; keepalive 4; }
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        location / { proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://u; }
+      }`),
+  });
+  t.equal(texts([await httpGet(s, '/'), await httpGet(s, '/'), await httpGet(s, '/')]), '1/1 2/1 3/1');
+  t.equal(s.log().match(/upstream sent no valid header on a connection that was kept/g)?.length, 2);
+  const posted = await http(s, requestText('POST', '/', { 'Content-Length': '0' }));
+  t.equal(posted.status, 502, 'a request that must not be repeated fails');
+  t.equal(origin.requests.length, 6);
+});
+
 t.test('$upstream_*: one entry for each attempt; headers, cookies and trailers of the last', async (t) => {
   const origin = await startOrigin(t, (request) => {
     if (request.target === '/redirect') {

@@ -35,7 +35,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
   readonly #u: UpstreamRequest;
   connection: Channel | null = null;
   /** The connection at hand served another request before. */
-  #reused = false;
+  reused = false;
   /** How often a backend has refused the request without a look. */
   #refusals = 0;
   /** The latest attempt was refused so, and that counts as none. */
@@ -140,7 +140,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
       return;
     }
     this.connection = c;
-    this.#reused = c.ready;
+    this.reused = c.ready;
     if (this.r.debugging) {
       this.r.log(DEBUG, c.ready ? `get keepalive peer: using connection to ${peer.name}` : `connect to ${peer.name}`);
     }
@@ -169,7 +169,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
     const reader = new ResponseHeadReader(this.#u);
     c.owner = reader;
     if (this.r.trace !== null) {
-      traceRequest(this.#u, this.#reused);
+      traceRequest(this.#u, this.reused);
     }
     this.#u.sendRequest(c, now);
     if (this.#u.exchange.makesHead) {
@@ -277,7 +277,7 @@ export class PeerConnection extends PeerChoice implements ChannelOwner {
       attempt.reason = 'upstream timed out';
     }
     this.#refused = failure === FailureType.REFUSED && ++this.#refusals <= REFUSALS;
-    if (this.#refused || (this.#reused && failure === FailureType.ERROR)) {
+    if (this.#refused || (this.reused && failure === FailureType.ERROR)) {
       picker.tries++;
     }
     const status = failure === FailureType.NOLIVE ? this.#noLiveStatus() : failureStatus(failure);

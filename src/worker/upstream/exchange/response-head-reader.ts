@@ -119,6 +119,12 @@ export class ResponseHeadReader implements ChannelOwner {
   #complete(code: number): boolean {
     const u = this.#u;
     const attempt = u.peer.attempt!;
+    if (code === HEAD_NONE && u.peer.reused) {
+      // It stood behind the response before, which said that it was shorter.
+      u.peer.report(ERROR, 'upstream sent no valid header on a connection that was kept');
+      u.peer.next(FailureType.ERROR);
+      return false;
+    }
     // A backend that has sent a head does not speak HTTP/0.9.
     const broken = code === HEAD_NONE && u.head.interims > 0;
     if (broken) {
