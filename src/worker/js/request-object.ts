@@ -2,7 +2,7 @@
 
 import { ERROR, INFO, type Level, WARN } from '../../shared/log/level.js';
 import { nativeText } from '../../shared/text/native-text.js';
-import { MemorySink } from '../http/body/memory-sink.js';
+import { isInMemory, MemorySink } from '../http/body/memory-sink.js';
 import { setContentType } from '../http/headers/content-type.js';
 import { internalRedirect, namedLocation } from '../http/request/internal-redirect.js';
 import { contextSlot, type Request } from '../http/request/request.js';
@@ -229,7 +229,7 @@ export class RequestObject {
     }
 
     failed(): void {
-      this.#of.#go(this.#of.#r.headerSent ? FAILED : 500);
+      this.#of.#go(this.#of.#failure);
     }
 
     decided(): boolean {
@@ -257,7 +257,7 @@ export class RequestObject {
         r.log(ERROR, `js handler "${name}" timed out`);
         timedOut();
         task.cancel();
-        this.#go(r.headerSent ? FAILED : 500);
+        this.#go(this.#failure);
       }
     };
     const deadline = new Deadline({ expired });
@@ -265,6 +265,12 @@ export class RequestObject {
     this.#timeout = timeout;
     deadline.set(performance.now(), timeout);
     r.onFinish(() => deadline.close());
+  }
+
+  /** The code when a function has failed: a response that is on its way breaks off. */
+  get #failure(): Result {
+    const r = this.#r;
+    return r.headerSent && !r.postAction ? FAILED : 500;
   }
 
   /** The code when nothing is left to wait for. */
@@ -294,7 +300,10 @@ export class RequestObject {
     }
     if (this.#r.headGiven) {
       this.#source?.end(this.#r);
-      return this.#r.postAction ? OK : DONE;
+      if (!this.#r.postAction) {
+        return DONE;
+      }
+      return target === undefined ? 500 : OK;
     }
     return 500;
   }
@@ -437,9 +446,10 @@ export class RequestObject {
     return this.#r.connection.remoteAddress;
   }
 
+  /** The object of the request that this one is within, if a script has had to do with that. */
   get parent(): RequestObject | undefined {
     const { parent } = this.#r;
-    return this.#parent ?? (parent === null ? undefined : requestObject(parent));
+    return this.#parent ?? (parent === null ? undefined : states.get(parent));
   }
 
   get variables(): object {
@@ -605,13 +615,10 @@ export class RequestObject {
     if (this.stage === 'headers' || this.stage === 'body' || this.stage === 'variable') {
       throw new TypeError('a response cannot be sent in this handler');
     }
-    if (r.postAction) {
-      // The response is over.
-      this.#go(OK);
-    }
-    if (r.headGiven || (this.#code !== undefined && (this.#waiting || this.#complete))) {
+    // Behind the response, what is returned is for the log alone.
+    if (!r.postAction && (r.headGiven || (this.#code !== undefined && (this.#waiting || this.#complete)))) {
       // As in njs, for whom such a status is no response yet.
-      if ((code < 400 || (body !== undefined && body !== null)) && (this.#complete || (r.headGiven && !r.finished)) && !r.postAction) {
+      if ((code < 400 || (body !== undefined && body !== null)) && (this.#complete || (r.headGiven && !r.finished))) {
         throw new InternalError('failed to send response');
       }
       return;
@@ -772,7 +779,7 @@ export class RequestObject {
 
   subrequest(uri: unknown, ...rest: unknown[]): Promise<RequestObject> | undefined {
     const r = this.#r;
-    if (this.#parent !== undefined || r !== r.main) {
+    if (this.#parent !== undefined || isInMemory(r)) {
       throw new TypeError('subrequest can only be created for the primary request');
     }
     const target = converted(uri, 'uri arg');

@@ -55,3 +55,6 @@ export class MemorySink implements BodyStage {
     sr.finalize(OK);
   }
 }
+
+/** Whether a request's response is kept in memory: it has no subrequests of its own. nginx: subrequest_in_memory. */
+export const isInMemory = (r: Request): boolean => r.child?.sink instanceof MemorySink;

@@ -191,7 +191,7 @@ class OneChunk implements SeekableSource {
 
 /** Sends a body that is in memory already. Sets the length. */
 export function respondBuffer(r: Request, status: number, body: Buffer): Result {
-  if (r.out.status === 0) {
+  if (r.out.status === 0 || r.postAction) {
     r.out.status = status;
   }
   r.out.contentLength = body.length;

@@ -1,5 +1,5 @@
 import { ERROR } from '../../../shared/log/level.js';
-import { MemorySink } from '../../http/body/memory-sink.js';
+import { isInMemory, MemorySink } from '../../http/body/memory-sink.js';
 import type { Slot } from '../../http/body/postpone-stage.js';
 import type { Request } from '../../http/request/request.js';
 import { bufferSource, respond } from '../../http/request/respond.js';
@@ -30,7 +30,7 @@ export function include(r: Request, page: SsiPage, values: Values): number {
     r.log(ERROR, `"stub"="${stub}" for "include" not found`);
     return UNSUCCESSFUL;
   }
-  if (r.child?.sink instanceof MemorySink) {
+  if (isInMemory(r)) {
     r.log(ERROR, `nested in-memory subrequest "${target.uri}"`);
     return UNSUCCESSFUL;
   }
