@@ -1,7 +1,8 @@
-import { utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import t from 'tap';
 import { http, httpGet, type Response, requestText } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { waitFor } from '../support/wait.js';
 
 t.test('add_header', async (t) => {
   const s = await startServer(t, {
@@ -61,6 +62,24 @@ t.test('add_header', async (t) => {
     'the names are those of the directive, and one stands where it stood before',
   );
   t.equal((await httpGet(s, '/f.txt', { 'If-None-Match': '"mine"' })).status, 200, 'conditions were met before');
+});
+
+t.test('$sent_http_last_modified of what is no date', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      log_format modified "$status $sent_http_last_modified";
+      access_log %%DIR%%/modified.log modified;
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        ${[200, 204, 301, 304, 404].map((status) => `location = /${status} { add_header Last-Modified $arg_date always; return ${status} /x; }`).join('\n')}
+      }`),
+  });
+  for (const status of [200, 204, 301, 304, 404]) {
+    t.equal((await httpGet(s, `/${status}?date=none`)).header('Last-Modified'), 'none', `${status}`);
+  }
+  const lines = (): string[] => readFileSync(`${s.dir}/modified.log`, 'utf8').trimEnd().split('\n');
+  await waitFor(() => lines().length === 5, { what: () => `five lines; there are ${lines().length}` });
+  t.strictSame(lines(), ['200 none', '204 -', '301 none', '304 none', '404 none']);
 });
 
 t.test('expires', async (t) => {

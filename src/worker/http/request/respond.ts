@@ -88,10 +88,12 @@ function filterHead(r: Request, from: number): Result {
   if (r.methodBit === METHOD.HEAD) {
     r.headerOnly = true;
   }
-  if (out.status !== 200 && out.status !== 206 && out.status !== 304) {
+  // One that is no date stays.
+  if (out.lastModified !== -1 && out.status !== 200 && out.status !== 206 && out.status !== 304) {
     out.ignoreLastModified();
   }
   if (out.status === 204) {
+    out.ignoreLastModified();
     r.headerOnly = true;
     // A backend may say of what type the nothing is.
     if (out.statusText === undefined) {
