@@ -73,7 +73,7 @@ export class Backend {
         const request = readRequest(bytes);
         if (request !== undefined) {
           this.#requests.push(request);
-          socket.send(this.#bytes(answerTo(request, this.#answer), request).bytes.subarray(0, LONGEST_DATAGRAM), from.port, from.address);
+          socket.send(this.#bytes(this.#answerTo(request), request).bytes.subarray(0, LONGEST_DATAGRAM), from.port, from.address);
         }
       });
       this.#datagrams = socket;
@@ -129,7 +129,7 @@ export class Backend {
         socket.off('data', read);
         new Http2Backend(socket, (request) => {
           this.#requests.push({ ...request, text: said + request.text });
-          return answerTo(request, this.#answer);
+          return this.#answerTo(request);
         });
         socket.unshift(bytes);
         return;
@@ -182,15 +182,16 @@ export class Backend {
 
   #reply(socket: Socket, request: BackendRequest): void {
     const before = this.#busy.get(socket);
-    const over = before === undefined ? this.#write(socket, request) : before.then(() => this.#write(socket, request));
+    const answer = this.#answerTo(request);
+    const over = before === undefined ? this.#write(socket, request, answer) : before.then(() => this.#write(socket, request, answer));
     if (over !== undefined) {
       this.#busy.set(socket, over);
     }
   }
 
   /** Writes an answer; one that goes out byte by byte is over when the promise is settled. */
-  #write(socket: Socket, request: BackendRequest): Promise<void> | undefined {
-    const { bytes, ends } = this.#bytes(answerTo(request, this.#answer), request);
+  #write(socket: Socket, request: BackendRequest, answer: Answer): Promise<void> | undefined {
+    const { bytes, ends } = this.#bytes(answer, request);
     const { leave, bytewise } = this.#answer;
     if (leave !== undefined && own(request) === undefined) {
       socket.write(bytes.subarray(0, leave.after), () => departFrom(socket, leave.how));
@@ -206,6 +207,13 @@ export class Backend {
       last();
     }
     return undefined;
+  }
+
+  /** What a request is told that is among those that were asked. */
+  #answerTo(request: BackendRequest): Answer {
+    const { later } = this.#answer;
+    const again = later !== undefined && this.#requests.filter((one) => own(one) === undefined).length > 1;
+    return own(request) ?? rangeOf(request, again ? { ...this.#answer, ...later } : this.#answer);
   }
 
   #bytes(answer: Answer, { protocol, method, target }: BackendRequest): { bytes: Buffer; ends: boolean } {
@@ -242,12 +250,10 @@ function own({ target }: BackendRequest): Answer | undefined {
   return /^\/(mirror|post-action|after|neighbour)/.test(target) ? PLAIN : undefined;
 }
 
-const answerTo = (request: BackendRequest, answer: Answer): Answer => own(request) ?? (answer.ranges ? rangeOf(request, answer) : answer);
-
-/** The part of an answer that a request wants. */
+/** The part of an answer that a request wants, if it is one of those that have parts. */
 function rangeOf({ text }: BackendRequest, answer: Answer): Answer {
   const [range, from, to] = /^(?:range: |HTTP_RANGE=)bytes=(\d+)-(\d*)\r?$/im.exec(text) ?? [];
-  if (range === undefined || answer.status !== 200) {
+  if (!answer.ranges || range === undefined || answer.status !== 200) {
     return answer;
   }
   const whole = bytesOf(answer.body);

@@ -63,7 +63,7 @@ export interface Client {
 /** How a backend's response says where it ends, or fails to. */
 export type AnswerFraming = 'length' | 'chunked' | 'close' | 'short' | 'long' | 'bad-chunk' | 'trailers';
 
-/** What the case's backend answers, whatever it is asked. */
+/** What the case's backend answers. */
 export interface Answer {
   readonly status: number;
   readonly fields: readonly Field[];
@@ -73,6 +73,8 @@ export interface Answer {
   readonly interim?: readonly string[];
   /** It answers requests for a range of its body with that. */
   readonly ranges?: true;
+  /** What is said in its place from the second request on that is not beside another. */
+  readonly later?: Pick<Answer, 'status' | 'body'>;
   /** It leaves after so many bytes. */
   readonly leave?: { readonly after: number; readonly how: 'close' | 'reset' };
   /** Each of its first bytes is a piece of its own. */

@@ -31,6 +31,19 @@ proxy_cache proxy; proxy_cache_valid 200 206 1h; proxy_cache_key "$host$uri$is_a
     http: `upstream many_%%CASE%% { ${r.oneOf(['', 'least_conn;', 'ip_hash;', 'hash $host;'])} server %%BACKEND%% max_fails=0; server %%BACKEND%% weight=2 max_fails=0; }`,
     location: `proxy_pass http://many_%%CASE%%; proxy_next_upstream ${r.oneOf(['error', 'error timeout http_500 http_502 http_404', 'invalid_header http_403 non_idempotent', 'off'])}; ${r.oneOf(['', 'proxy_next_upstream_tries 2;'])}`,
   })),
+  feature('proxy-sticky', (r) => ({
+    http: `upstream sticky_%%CASE%% { ${r.oneOf(['', 'least_conn;', 'hash $host;', 'random;'])} server %%BACKEND%% max_fails=0 route=1; server 127.0.0.1:1 max_fails=0 route=a ${r.oneOf(['', 'weight=3', 'down', 'backup'])}; ${r.oneOf(
+      [
+        'sticky cookie a;',
+        'sticky cookie srv path=/ httponly secure samesite=lax domain=.test;',
+        'sticky cookie srv path=/$host domain=$arg_x samesite=$arg_x;',
+        'sticky route $cookie_a $arg_x;',
+        'sticky learn create=$upstream_cookie_a lookup=$cookie_a zone=learned_%%CASE%%:64k;',
+        'sticky learn create=$upstream_http_x_own lookup=$arg_x lookup=$http_x_own zone=learned_%%CASE%%:64k header;',
+      ],
+    )} }`,
+    location: `proxy_pass http://sticky_%%CASE%%; ${r.oneOf(['', 'proxy_next_upstream off;', 'proxy_next_upstream error http_500 http_404 non_idempotent;', `${CACHE} add_header X-Cache $upstream_cache_status;`])}`,
+  })),
   feature('nested', (r) => ({
     location: `proxy_pass http://%%GROUP%%;
 location /at/folder { ${r.oneOf(['return 200 "folder $uri\\n";', 'alias %%DIR%%/html/at/;', 'autoindex on; autoindex_format json;'])} }
@@ -104,7 +117,7 @@ export const moreModifiers: readonly Feature[] = [
       'fastcgi_keep_conn on; fastcgi_buffer_size 256; fastcgi_buffers 4 256; fastcgi_busy_buffers_size 256;',
       'fastcgi_pass_request_body off; uwsgi_pass_request_body off; scgi_pass_request_body off;',
       'fastcgi_pass_request_headers off; uwsgi_pass_request_headers off; scgi_pass_request_headers off;',
-      'fastcgi_hide_header X-Own; uwsgi_hide_header X-Own; scgi_hide_header X-Own; uwsgi_modifier1 9; uwsgi_param X "$uri" if_not_empty;',
+      'fastcgi_hide_header X-Own; uwsgi_hide_header X-Own; scgi_hide_header X-Own; uwsgi_modifier1 9; uwsgi_modifier2 7; uwsgi_string x; uwsgi_param X "$uri" if_not_empty;',
       'fastcgi_ignore_headers X-Accel-Redirect Expires; uwsgi_ignore_headers X-Accel-Redirect; scgi_ignore_headers X-Accel-Redirect;',
       'fastcgi_force_ranges on; uwsgi_force_ranges on; scgi_force_ranges on;',
       'fastcgi_limit_rate 0; uwsgi_next_upstream http_404 http_500; scgi_next_upstream http_404; fastcgi_catch_stderr x;',

@@ -76,6 +76,14 @@ export const streamModifiers: readonly Feature[] = [
   feature('stream-realip', (r) => ({ session: `set_real_ip_from ${r.oneOf(['127.0.0.0/8', '10.0.0.0/8'])};` })),
   feature('stream-set', () => ({ session: 'set $kept "$remote_addr $protocol";' })),
   feature('stream-tcp', (r) => ({
-    session: r.oneOf(['tcp_nodelay off;', 'proxy_timeout 10m;', 'proxy_connect_timeout 10m;', 'preread_buffer_size 16;']),
+    session: r.oneOf([
+      'tcp_nodelay off;',
+      'proxy_timeout 10m;',
+      'proxy_connect_timeout 10m;',
+      'preread_buffer_size 16;',
+      'proxy_bind 127.0.0.3;',
+      'proxy_bind 192.0.2.1;',
+      'proxy_bind $remote_addr;',
+    ]),
   })),
 ];

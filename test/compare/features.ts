@@ -121,7 +121,9 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
       server: `location = /mirror { internal; proxy_pass http://%%GROUP%%/mirror;${none} }`,
     };
   }),
-  feature('ssi', (r) => ({ location: `ssi on; ${r.oneOf(['', 'ssi_types *;', 'ssi_last_modified on;', 'ssi_silent_errors on;'])}` })),
+  feature('ssi', (r) => ({
+    location: `ssi on; ${r.oneOf(['', 'ssi_types *;', 'ssi_last_modified on;', 'ssi_silent_errors on;', 'ssi_value_length 4;', 'ssi_ignore_recycled_buffers on;'])}`,
+  })),
   feature('sub_filter', (r) => ({
     location: `sub_filter ${r.oneOf(["text 'TEXT'", "a 'AA$uri'", "'<' '&lt;'", "0123 ''"])}; sub_filter_once ${r.oneOf(['on', 'off'])}; sub_filter_types *; ${r.oneOf(['', 'sub_filter_last_modified on;'])}`,
   })),
@@ -210,6 +212,11 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
       'fastcgi_next_upstream error http_500;',
     ]),
   })),
+  feature('bind', (r) => ({
+    location: ['proxy', 'fastcgi', 'uwsgi', 'scgi', 'grpc', 'memcached']
+      .map((family) => `${family}_bind ${r.oneOf(['127.0.0.3', '$arg_x', '$server_addr', '192.0.2.1', 'off'])};`)
+      .join(' '),
+  })),
   feature('ignore_abort', () => ({ location: 'proxy_ignore_client_abort on;' })),
   feature('server', (r) => ({
     server: r.oneOf([
@@ -222,6 +229,11 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
       'large_client_header_buffers 2 1k;',
       'port_in_redirect off;',
       'server_name_in_redirect on;',
+      'server_tokens off;',
+      'server_tokens build;',
+      'rewrite_log on;',
+      'uninitialized_variable_warn off;',
+      'ssl_reject_handshake on;',
     ]),
   })),
   feature('limits', (r) => ({

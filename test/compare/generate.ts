@@ -7,12 +7,13 @@ import { fileHandlers, fileModifiers } from './features-files.js';
 import { scriptHandlers, scriptModifiers } from './features-js.js';
 import { moreHandlers, moreModifiers } from './features-more.js';
 import { ourHandlers, ourModifiers } from './features-ours.js';
+import { askingAgain, staleAnswer, staleHandlers } from './features-stale.js';
 import { frontHandlers, streamHandlers, streamModifiers } from './features-stream.js';
 import { clientCertificates, tlsHandlers, tlsModifiers } from './features-tls.js';
 import { Random } from './random.js';
 import { client, identity, throughStream } from './requests.js';
 
-const allHandlers = [...handlers, ...moreHandlers, ...fileHandlers, ...tlsHandlers, ...scriptHandlers, ...ourHandlers];
+const allHandlers = [...handlers, ...moreHandlers, ...staleHandlers, ...fileHandlers, ...tlsHandlers, ...scriptHandlers, ...ourHandlers];
 const allModifiers = [
   ...modifiers,
   ...moreModifiers,
@@ -36,8 +37,13 @@ export function generate(seed: number, number: number, shared = SHARED): Case {
   const own = new Random(seed, number, 1);
   if (!random.once(STREAMS)) {
     const parts = httpParts(random);
-    const asked = parts.some(({ name }) => name === 'client-certificate');
-    return { parts, client: { ...client(own), ...(asked ? identity(own) : {}) }, answer: answer(own) };
+    const has = (wanted: string): boolean => parts.some(({ name }) => name === wanted);
+    const asking = has('stale') ? askingAgain(own, client(own)) : client(own);
+    return {
+      parts,
+      client: { ...asking, ...(has('client-certificate') ? identity(own) : {}) },
+      answer: has('stale') ? staleAnswer(own, answer(own)) : answer(own),
+    };
   }
   const front = random.once(3);
   const parts = chosen(random, front ? frontHandlers : streamHandlers, streamModifiers, random.below(3));

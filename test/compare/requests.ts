@@ -147,7 +147,8 @@ function request(random: Random): Request {
 
 /** One connection of a client. */
 export function client(random: Random): Client {
-  const requests = [request(random), ...(random.once(5) ? [request(random)] : [])];
+  const first = request(random);
+  const requests = [first, ...(random.once(5) ? [random.once(3) ? first : request(random)] : [])];
   const bodies = requests.some(({ body }) => body !== undefined);
   const expects = requests.some(({ body, fields }) => body !== undefined && fields.some(([name]) => name === 'Expect'));
   return {

@@ -327,6 +327,21 @@ export const between: readonly Rule[] = [
     what: /: body$|bytes_sent$/,
   },
   {
+    name: 'a page from a backend that fills the cache',
+    why: 'the first time it is there in place of an error, the second time without one',
+    axes: ['cached'],
+    when: ({ case: one }) => uses(one, /error_page [^;]* (@failed-backend|\/error-backend)/),
+    what: /: status$/,
+  },
+  {
+    name: 'what of a body a variable or a post_action finds',
+    why: 'a backend of HTTP/2 is given it as it comes, and what has come by then is there',
+    axes: ['pieces'],
+    when: ({ case: one }) =>
+      uses(one, /grpc_pass/) && uses(one, /\$request_body|post_action/) && anyRequest(one, ({ body }) => body !== undefined),
+    what: /: header x-seen$|^request \d+ to the backend$/,
+  },
+  {
     name: 'the backend of a response from the cache',
     why: 'there is none the second time',
     axes: ['cached'],
@@ -336,7 +351,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a session whose client has ended its side',
     why: 'it is over with that, whether the response has come or not',
-    axes: ['proxied', 'pieces'],
+    axes: ['proxied', 'pieces', 'engine', 'workers', 'tls'],
     when: ({ case: one }) => isStream(one) && one.client.leave?.how === 'half',
     what: /^end$|^responses?|^session |^requests? |^error log$/,
   },
@@ -505,7 +520,7 @@ export const between: readonly Rule[] = [
     told: '**A response without a status line**',
     axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
-    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|uri|args|pipe|slice_range)|^log [2-9]|^lines of|^error log$|^requests? /,
+    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|(document_)?uri|request_filename|args|pipe|slice_range)|^log [2-9]|^lines of|^error log$|^requests? /,
   },
   {
     name: 'a Transfer-Encoding of the configuration',
@@ -583,6 +598,13 @@ export const between: readonly Rule[] = [
         [left, right].every((seen) => some(seen, /^log \d+: \$status$/, '499')) ||
         one.client.cancel !== undefined),
     what: /to the backend$|\$upstream_|^error log$|\$sent_http_|^responses?/,
+  },
+  {
+    name: 'a body that breaks off behind early data',
+    why: 'the response to it was sent before or after the end of it was seen',
+    axes: ['early', 'http3-early'],
+    when: ({ case: one }) => anyRequest(one, ({ body }) => body?.framing === 'short') && one.client.requests.length > 1,
+    what: /\$request_completion$/,
   },
   {
     name: 'a client that ends its side',

@@ -498,6 +498,13 @@ export const beside: readonly Rule[] = [
     what: /\$request_completion$/,
   },
   {
+    name: 'a malformed body behind a HEAD of an image',
+    why: 'the response does not count as whole, so that nginx logs what was wrong with the body behind it',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /image_filter (?!off)/) && anyRequest(one, ({ method }) => method === 'HEAD') && badBody(one),
+    what: /^log \d+: \$status$/,
+  },
+  {
     name: 'parts of a page that are no images',
     why: 'nginx breaks the page off where a subrequest of it is refused by image_filter',
     axes: nginx,
