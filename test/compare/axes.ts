@@ -87,10 +87,14 @@ const inAnyVersion = (text: string, what: string): string => {
     .join('\n')}\n\n${body}`;
 };
 
-const simple = ({ client: { requests, leave, slow } }: Case): boolean => leave === undefined && !slow && requests.every(meansTheSame);
+/** A case whose requests do not meet where streams bring them at one time, as they would in a cache. */
+const apart = (one: Case): boolean =>
+  one.client.requests.length === 1 || !uses(one, /^(stale|proxy-cache|slice-cache|our-cache|proxy-sticky)$/);
+
+const simple = (one: Case): boolean => one.client.leave === undefined && !one.client.slow && inHttp3(one);
 
 /** A case that HTTP/3 can say, in which the client may leave, too. */
-const inHttp3 = ({ client: { requests } }: Case): boolean => requests.every(meansTheSame);
+const inHttp3 = (one: Case): boolean => one.client.requests.every(meansTheSame) && apart(one);
 
 /** A case whose requests may be early data of TLS. */
 const mayBeEarly = ({ client }: Case): boolean => client.leave === undefined && !client.waits && client.cancel === undefined;

@@ -41,7 +41,7 @@ export function staleAnswer(random: Random, answer: Answer): Answer {
     ...rest,
     status: random.oneOf([200, 200, 200, 200, 404, 301]),
     fields: [LONG_AGO, ...fields, ...(allowed === undefined ? [] : [allowed])],
-    later: { status: random.oneOf([200, 200, 304, 404, 500, 503]), body: { text: 'what it says later\n' } },
+    later: { status: random.oneOf([200, 200, 304, 404, 500, 503]), body: { ...answer.body, text: 'what it says later\n', times: 1 } },
   };
 }
 

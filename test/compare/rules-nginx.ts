@@ -498,6 +498,30 @@ export const beside: readonly Rule[] = [
     what: /\$request_completion$/,
   },
   {
+    name: 'a 304 that nobody asked for',
+    why: 'nginx keeps what a backend says in the background, whoever it is for, and sends it to the next client',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /background_update on/) && one.answer.later?.status === 304,
+    what: /^(?:response|log) [2-9]|^responses$|^end$/,
+  },
+  {
+    name: 'warnings about a head from the cache',
+    why: 'nginx says them each time that it reads the head, and sluice when it came',
+    axes: nginx,
+    when: ({ case: one }, { left, right }) =>
+      uses(one, /_cache /) &&
+      new Set(right.split('\n')).isSubsetOf(new Set(left.split('\n'))) &&
+      left.split('\n').every((line) => right.includes(line)),
+    what: /^error log$/,
+  },
+  {
+    name: 'an address of a kept connection that is none',
+    why: 'nginx looks at it for each request, and sluice for each connection',
+    axes: nginx,
+    when: (_, { left, right }) => linesWithout(left, /invalid local address/) === linesWithout(right, /invalid local address/),
+    what: /^error log$/,
+  },
+  {
     name: 'a malformed body behind a HEAD of an image',
     why: 'the response does not count as whole, so that nginx logs what was wrong with the body behind it',
     axes: nginx,
