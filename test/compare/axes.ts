@@ -107,7 +107,7 @@ const inAnyProtocol = (one: Case): boolean =>
   !/\$server_protocol|early_hints \$http2/.test(JSON.stringify(one.parts));
 
 /** For whom a response is not the same a second time: what counts requests or writes files. */
-const REPEATABLE = /^(limits|dav|userid|proxy_store|store|slice|slice-cache|proxy-cache|our-cache|stale)$/;
+const REPEATABLE = /^(limits|dav|userid|proxy_store|store|slice|slice-cache|proxy-cache|our-cache|stale|proxy-sticky)$/;
 
 const all: readonly Axis[] = [
   {

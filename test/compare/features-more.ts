@@ -32,7 +32,7 @@ proxy_cache proxy; proxy_cache_valid 200 206 1h; proxy_cache_key "$host$uri$is_a
     location: `proxy_pass http://many_%%CASE%%; proxy_next_upstream ${r.oneOf(['error', 'error timeout http_500 http_502 http_404', 'invalid_header http_403 non_idempotent', 'off'])}; ${r.oneOf(['', 'proxy_next_upstream_tries 2;'])}`,
   })),
   feature('proxy-sticky', (r) => ({
-    http: `upstream sticky_%%CASE%% { ${r.oneOf(['', 'least_conn;', 'hash $host;', 'random;'])} server %%BACKEND%% max_fails=0 route=1; server 127.0.0.1:1 max_fails=0 route=a ${r.oneOf(['', 'weight=3', 'down', 'backup'])}; ${r.oneOf(
+    http: `upstream sticky_%%CASE%% { ${r.oneOf(['', 'least_conn;'])} server %%BACKEND%% max_fails=0 route=1; server 127.0.0.1:1 max_fails=0 route=a ${r.oneOf(['down', 'backup'])}; ${r.oneOf(
       [
         'sticky cookie a;',
         'sticky cookie srv path=/ httponly secure samesite=lax domain=.test;',
