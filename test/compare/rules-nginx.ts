@@ -510,9 +510,33 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }, { left, right }) =>
       uses(one, /_cache /) &&
-      new Set(right.split('\n')).isSubsetOf(new Set(left.split('\n'))) &&
+      right.split('\n').every((line) => left.includes(line)) &&
       left.split('\n').every((line) => right.includes(line)),
     what: /^error log$/,
+  },
+  {
+    name: 'the cookie of a session behind an interim response',
+    why: 'nginx forgets what was to be sent when it has passed 103 on',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /sticky cookie/) && one.answer.interim !== undefined,
+    what: /: header set-cookie$|\$bytes_sent$/,
+  },
+  {
+    name: 'an update in the background of what a filter refuses',
+    why: 'nginx does not ask for it if the stale response failed',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /background_update on/) &&
+      uses(one, /image_filter (?!off)|gunzip on/) &&
+      Number(right.get('requests to the backend')) < Number(left.get('requests to the backend')),
+    what: /^requests? |^lines of|^log |^error log$|^(?:response) [2-9]|^responses$|^end$/,
+  },
+  {
+    name: 'a part of what is packed',
+    why: 'it cannot be unpacked: the head that nginx still holds back does not leave',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /gunzip on/) && one.answer.ranges === true && one.answer.body.gzip === true,
+    what: /^responses?|^end$|^log |^lines of|^requests? |^error log$/,
   },
   {
     name: 'an address of a kept connection that is none',

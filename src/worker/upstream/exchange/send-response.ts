@@ -16,6 +16,7 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
   const { r } = u;
   const { cache } = u.conf;
   const { status } = u.head;
+  const { limitRate, limitRateSet } = r;
   if (!u.buffering && !u.upgrade && !r.headerOnly && r.methodBit !== METHOD.HEAD && status !== 204 && status !== 304) {
     // What is passed on as it comes has no rate; a head alone is sent as any other.
     r.limitRate = 0;
@@ -26,6 +27,9 @@ export function sendResponse(u: UpstreamRequest, bytes: Buffer, start: number, e
     return;
   }
   if (code === FAILED || code > OK) {
+    // The page in its place has one.
+    r.limitRate = limitRate;
+    r.limitRateSet = limitRateSet;
     u.finalize(code);
     return;
   }
