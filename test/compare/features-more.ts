@@ -107,7 +107,6 @@ export const moreModifiers: readonly Feature[] = [
       'subrequest_output_buffer_size 16;',
       'postpone_output 0;',
       'if_modified_since exact; etag off;',
-      'client_body_early_read 1;',
     ]),
   })),
   feature('cgi', (r) => ({
