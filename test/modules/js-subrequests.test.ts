@@ -25,6 +25,12 @@ async function within(r) {
 async function outer(r) {
   r.return(200, (await r.subrequest('/within')).responseText);
 }
+async function gives(r) {
+  r.return(200, (await r.subrequest('/given', { method: 'POST', body: 'given' })).responseText);
+}
+function given(r) {
+  r.return(200, r.method + ' ' + r.requestText);
+}
 async function detached(r) {
   r.subrequest('/notes', { detached: true });
   r.return(200, 'detached');
@@ -46,7 +52,7 @@ function back301(r) { r.return(301, '/there'); }
 function throws() { throw new Error('thrown'); }
 function nothing() {}
 async function later(r) { await null; r.return(207, 'later'); }
-export default { admit, asks, within, outer, detached, notes, both, parent, back204, back403, back301, throws, nothing, later };
+export default { admit, asks, gives, given, within, outer, detached, notes, both, parent, back204, back403, back301, throws, nothing, later };
 `;
 
 const location = (name: string): string => `location = /${name} { js_content main.${name}; }`;
@@ -59,19 +65,21 @@ t.test('functions have subrequests wherever their own request is', async (t) => 
       server {
         listen 127.0.0.1:%%PORT_0%%;
         root %%DIR%%/html;
-        ${['admit', 'asks', 'within', 'outer', 'detached', 'notes', 'both', 'parent'].map(location).join('\n')}
+        ${['admit', 'asks', 'gives', 'given', 'within', 'outer', 'detached', 'notes', 'both', 'parent'].map(location).join('\n')}
         location = /who { if ($http_x_name) { return 200 $http_x_name; } return 200 somebody; }
         location = /closed { auth_request /admit; auth_request_set $who $sent_http_x_who; add_header X-Who $who; try_files /page.html =404; }
         location = /mirrored { mirror /notes; try_files /page.html =404; }
         location = /added { add_before_body /asks; try_files /page.html =404; }
         location = /kept.html { ssi on; }
         location = /page.html { ssi on; }
+        location = /body.html { ssi on; }
         location = /included.html { ssi on; }
       }`),
     files: {
       'main.js': MODULE,
       'html/page.html': 'page',
       'html/included.html': '[<!--#include virtual="/asks" -->]',
+      'html/body.html': '[<!--#include virtual="/gives" -->]',
       'html/kept.html': '<!--#include virtual="/within" set="kept" -->[<!--#echo var="kept" encoding="none" -->]',
     },
   });
@@ -82,6 +90,7 @@ t.test('functions have subrequests wherever their own request is', async (t) => 
   t.equal(await text('/closed', 'me'), '200 page', 'auth_request');
   t.match(await text('/closed', 'nobody'), /^403 /);
   t.equal(await text('/included.html'), '200 [asked somebody alone]', 'SSI');
+  t.equal(await text('/body.html'), '200 [POST given]', 'the body of a subrequest is its own');
   t.equal(await text('/added'), '200 asked somebody alonepage', 'add_before_body');
   t.equal(await text('/mirrored'), '200 page', 'mirror');
   await waitFor(() => /noted somebody/.test(s.log()), { what: () => 'what the mirror asked for' });

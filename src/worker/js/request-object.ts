@@ -858,6 +858,7 @@ export class RequestObject {
       given.bytes.add(body, 0, body.length);
       given.complete = true;
       sr.body = given;
+      sr.discardingBody = false;
       sr.contentLength = body.length;
       sr.chunkedIn = false;
     }
