@@ -2,7 +2,7 @@ import t from 'tap';
 import { configMessage } from '../support/config-message.js';
 import { startOrigin } from '../support/origin.js';
 import { http, httpGet, requestText } from '../support/raw-client.js';
-import { serverConf, startServer } from '../support/server.js';
+import { httpConf, serverConf, startServer } from '../support/server.js';
 
 const page = { 'html/page.html': 'the page' };
 
@@ -163,4 +163,41 @@ t.test('a subrequest in the access log was sent by nobody', async (t) => {
   await s.stop();
   // The subrequest's line has asked whether the request is complete, and the answer stays.
   t.strictSame(s.read('sub.log').trim().split('\n'), ['/check 0 []', `/page.html ${request.length} []`]);
+});
+
+t.test("the status of the subrequest's error page counts", async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        root %%DIR%%/html;
+        location /open { auth_request /allows; auth_request_set $answer $status; add_header X-Answer $answer; try_files /page.html =404; }
+        location /closed { auth_request /refuses; auth_request_set $answer $status; error_page 403 = @page; }
+        location = /allows { error_page 403 =202 /answer; return 403; }
+        location = /refuses { error_page 404 =403 /answer; return 404; }
+        location = /answer { return 200; }
+        location @page { return 402 $answer; }
+      }`),
+    files: page,
+  });
+  const passed = await httpGet(s, '/open');
+  t.strictSame([passed.status, passed.text, passed.header('X-Answer')], [200, 'the page', '202']);
+  const refused = await httpGet(s, '/closed');
+  t.strictSame([refused.status, refused.text], [402, '403']);
+});
+
+t.test('a subrequest that fails lets nobody in', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      js_import main.js;
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        root %%DIR%%/html;
+        location / { auth_request /fails; try_files /page.html =404; }
+        location = /fails { js_header_filter main.fails; return 200; }
+      }`),
+    files: { 'main.js': "function fails() { throw new Error('failed'); }\nexport default { fails };\n", ...page },
+  });
+  await t.rejects(httpGet(s, '/'), 'the connection ends');
+  t.match(s.log(), /js exception: Error: failed/);
 });

@@ -66,13 +66,9 @@ function ask(r: Request, conf: Readonly<Settings>): Result {
     uri: conf.uri as string,
     headerOnly: true,
     trace: 'auth_request',
-    done: (subrequest, code) => {
-      // An error's page is not made, but its status is what `$status` shows.
-      if (code >= 300 && subrequest.out.status === 0) {
-        subrequest.out.status = code;
-      }
+    end: (subrequest) => {
       setVariables(r, subrequest, conf.sets);
-      r.resume(verdict(r, subrequest, code));
+      r.resume(verdict(r, subrequest));
     },
   });
   return sr === undefined ? FAILED : AGAIN;
@@ -86,8 +82,8 @@ function setVariables(r: Request, sr: Request, sets: Settings['sets']): void {
   }
 }
 
-function verdict(r: Request, sr: Request, code: Result): Result {
-  const status = code >= 300 ? code : sr.out.status;
+function verdict(r: Request, sr: Request): Result {
+  const { status } = sr.out;
   if (r.trace !== null) {
     const passes = status >= 200 && status < 300;
     r.trace.add(
