@@ -51,8 +51,9 @@ function back403(r) { r.return(403); }
 function back301(r) { r.return(301, '/there'); }
 function throws() { throw new Error('thrown'); }
 function nothing() {}
+async function refuses(r) { await null; r.return(401); }
 async function later(r) { await null; r.return(207, 'later'); }
-export default { admit, asks, gives, given, within, outer, detached, notes, both, parent, back204, back403, back301, throws, nothing, later };
+export default { admit, asks, gives, given, within, outer, detached, notes, both, parent, back204, back403, back301, throws, nothing, later, refuses };
 `;
 
 const location = (name: string): string => `location = /${name} { js_content main.${name}; }`;
@@ -128,4 +129,22 @@ t.test('what a function returns behind a response is in the log', async (t) => {
   const lines = (): string[] => readFileSync(`${s.dir}/short.log`, 'utf8').trimEnd().split('\n');
   await waitFor(() => lines().length > names.length, { what: () => `the lines of the log; there are ${lines().length}` });
   t.strictSame(lines(), [...names.map((name) => `/${name} ${answers[name as keyof typeof answers]} 43`), '/picture 200 1']);
+});
+
+t.test('the end of an access function is not that of the content function behind it', async (t) => {
+  const s = await startServer(t, {
+    conf: httpConf(`
+      js_import main.js;
+      server {
+        listen 127.0.0.1:%%PORT_0%%;
+        satisfy any;
+        allow 127.0.0.1;
+        deny all;
+        location = /who { return 200 somebody; }
+        location = /refused { js_access main.refuses; js_content main.within; }
+      }`),
+    files: { 'main.js': MODULE },
+  });
+  const { status, text } = await httpGet(s, '/refused');
+  t.strictSame([status, text], [200, 'somebody']);
 });

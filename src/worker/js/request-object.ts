@@ -119,6 +119,8 @@ export class RequestObject {
   #redirect: string | undefined = undefined;
   #declined = false;
   #stage: Stage = 'content';
+  /** The number of phases whose functions have begun. */
+  #phase = 0;
   /** The code with which the phase goes on once the handler has answered; undefined until then. */
   #code: Result | undefined = undefined;
   /** The function has given all of its answer, with whose last byte the request may end before there is a {@link #code}. */
@@ -183,6 +185,8 @@ export class RequestObject {
   /** Runs a handler of the content, the access or a rewrite phase. Returns the code to return from it. */
   runPhase(stage: 'content' | 'access' | 'rewrite', handler: (r: RequestObject) => unknown, limit: WaitLimit): Result {
     const r = this.#r;
+    this.#phase++;
+    this.#settled = false;
     this.#deadline = undefined;
     this.stage = stage;
     this.#code = undefined;
@@ -219,21 +223,32 @@ export class RequestObject {
   /** How the task of a phase's function ends. */
   static readonly #phaseEnd = class implements TaskEnd {
     readonly #of: RequestObject;
+    readonly #began: number;
 
     constructor(of: RequestObject) {
       this.#of = of;
+      this.#began = of.#phase;
+    }
+
+    /** Another phase's function may run by now: what this one has decided took the request there. */
+    get #over(): boolean {
+      return this.#of.#phase !== this.#began;
     }
 
     settled(): void {
-      this.#of.#settle();
+      if (!this.#over) {
+        this.#of.#settle();
+      }
     }
 
     failed(): void {
-      this.#of.#go(this.#of.#failure);
+      if (!this.#over) {
+        this.#of.#go(this.#of.#failure);
+      }
     }
 
     decided(): boolean {
-      return this.#of.#code !== undefined;
+      return this.#over || this.#of.#code !== undefined;
     }
   };
 
