@@ -327,6 +327,12 @@ export const between: readonly Rule[] = [
     what: /: body$|bytes_sent$/,
   },
   {
+    name: 'what a session has read before it has a backend',
+    why: 'it has come by then, or has not',
+    when: ({ case: one }) => isStream(one) && uses(one, /proxy_bind 192/),
+    what: /^session \d+: bytes_received$/,
+  },
+  {
     name: 'a page from a backend that fills the cache',
     why: 'the first time it is there in place of an error, the second time without one',
     axes: ['cached'],
@@ -437,9 +443,9 @@ export const between: readonly Rule[] = [
     name: 'a kept connection that its backend is about to close',
     why: 'bytes behind a response and the end of the connection come before or after the next request is sent on it, which may be none to repeat',
     when: ({ case: one, left, right }) =>
-      (one.answer.framing === 'long' ? one.answer.bytewise === true : one.client.pipelined === true && breaksOff(one)) &&
+      (one.answer.framing === 'long' || (one.client.pipelined === true && breaksOff(one))) &&
       one.client.requests.length > 1 &&
-      [left, right].some((seen) => seen.get('error log')?.includes('prematurely closed connection') === true),
+      [left, right].some((seen) => /prematurely closed connection|on a connection that was kept/.test(seen.get('error log') ?? '')),
     what: /^responses$|^(?:response|log|request) [2-9]|^requests? |^error log$/,
   },
   {

@@ -515,11 +515,11 @@ export const beside: readonly Rule[] = [
     what: /^error log$/,
   },
   {
-    name: 'the cookie of a session behind an interim response',
-    why: 'nginx forgets what was to be sent when it has passed 103 on',
+    name: 'what was to be sent before an interim response',
+    why: 'nginx forgets it when it has passed 103 on',
     axes: nginx,
-    when: ({ case: one }) => uses(one, /sticky cookie/) && one.answer.interim !== undefined,
-    what: /: header set-cookie$|\$bytes_sent$/,
+    when: ({ case: one }) => one.answer.interim !== undefined,
+    what: /: header (set-cookie|expires)$|\$bytes_sent$/,
   },
   {
     name: 'an update in the background of what a filter refuses',
@@ -530,6 +530,39 @@ export const beside: readonly Rule[] = [
       uses(one, /image_filter (?!off)|gunzip on/) &&
       Number(right.get('requests to the backend')) < Number(left.get('requests to the backend')),
     what: /^requests? |^lines of|^log |^error log$|^(?:response) [2-9]|^responses$|^end$/,
+  },
+  {
+    name: 'slices to which something is added',
+    told: '**`slice` with a filter that adds to the body or changes it**',
+    axes: nginx,
+    when: ({ case: one }) =>
+      uses(one, /\bslice \d/) &&
+      (uses(one, /add_before_body/) ||
+        (uses(one, /sub_filter|gzip on|ssi on|js_body_filter|add_after_body/) &&
+          anyRequest(one, ({ fields }) => fields.some(([name]) => name === 'Range')))),
+    what: /: body$|^responses?|^end$|^log |^lines of|^requests? |^error log$/,
+  },
+  {
+    name: 'mirrors beside a HEAD of an image',
+    why: 'the response does not count as whole, so that nginx ends the request before they have begun',
+    axes: nginx,
+    when: ({ case: one }) =>
+      uses(one, /image_filter (?!off)/) && uses(one, /mirror \//) && anyRequest(one, ({ method }) => method === 'HEAD'),
+    what: /^requests? |^error log$/,
+  },
+  {
+    name: 'what stands behind a response on a kept connection',
+    told: '**What is no head on a kept connection**',
+    axes: nginx,
+    when: ({ case: one }) => one.answer.framing === 'long' && uses(one, /ssi on|add_(before|after)_body|slice \d/),
+    what: /: body$|\$(body_)?bytes_sent$|^requests? |^error log$/,
+  },
+  {
+    name: "a session whose address is not this machine's",
+    why: 'nginx does not tell whom it was for where a datagram could not be sent',
+    axes: nginx,
+    when: ({ case: one }) => isStream(one) && uses(one, /proxy_bind 192/),
+    what: /^session \d+: (upstream_addr|bytes_received)$/,
   },
   {
     name: 'a part of what is packed',

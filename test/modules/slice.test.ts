@@ -173,3 +173,25 @@ t.test('a backend that knows no ranges; locations without slices', async (t) => 
   t.equal((await httpGet(s, '/off/a')).text, 'whole []');
   t.match(await configMessage(t, 'events {} http { slice 1x; }'), /"slice" directive invalid value/);
 });
+
+t.test('slices of a response to which filters add, or which they change', async (t) => {
+  const origin = await startOrigin(t, (request) => ranged(request));
+  const slices = `slice 10k; proxy_pass http://127.0.0.1:${origin.port}; proxy_set_header Range $slice_range; proxy_http_version 1.1;`;
+  const s = await startServer(t, {
+    conf: serverConf(`
+      location = /before { return 200 "before "; }
+      location = /after { return 200 " after"; }
+      location /added { ${slices} add_before_body /before; add_after_body /after; addition_types *; }
+      location /changed { ${slices} sub_filter nothing-like-it x; sub_filter_types *; }`),
+  });
+  const whole = body.toString();
+  // Filters that change a body have no ranges of it: all of it is sent, whichever slice was asked for first.
+  for (const headers of [{}, { Range: 'bytes=0-3' }, { Range: 'bytes=50000-50003' }] as Record<string, string>[]) {
+    const added = await httpGet(s, '/added', headers);
+    t.equal(added.status, 200);
+    t.ok(added.text === `before ${whole} after`, `addition, ${headers['Range']}`);
+    const changed = await httpGet(s, '/changed', headers);
+    t.equal(changed.status, 200);
+    t.ok(changed.text === whole, `sub_filter, ${headers['Range']}`);
+  }
+});

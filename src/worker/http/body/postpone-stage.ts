@@ -40,12 +40,21 @@ export class PostponeStage implements BodyStage, TickTask {
    * postpone_output.
    */
   holdBack = 0;
-  /** Called when the request's own body has come to its end, to add what follows it. */
-  tail: (() => void) | null = null;
+  /** What adds something behind the request's own body, in turn; each is given who goes on behind it. */
+  readonly #tails: ((then: () => void) => void)[] = [];
 
   constructor(r: Request, next: BodyStage) {
     this.#r = r;
     this.#next = next;
+  }
+
+  /** Has `tail` add something when the request's own body has come to its end, before what was to be added until now; then it calls `then`. */
+  addTail(tail: (then: () => void) => void): void {
+    this.#tails.push(tail);
+  }
+
+  #addTails(): void {
+    this.#tails.pop()?.(() => this.#addTails());
   }
 
   /** Adds a piece of the request's own body, for a stage that makes several out of one. */
@@ -96,7 +105,7 @@ export class PostponeStage implements BodyStage, TickTask {
       this.put(chunk);
     }
     if (last) {
-      this.tail?.();
+      this.#addTails();
     }
     this.#ended = last;
     if (chunk === null && !last && this.#queue.length === 0 && this.#wanted) {

@@ -55,7 +55,10 @@ function bodyFilter(r: Request, next: BodyStage, conf: Readonly<Settings>): Body
     add(r, postponed, conf.before);
   }
   if (conf.after !== '') {
-    postponed.tail = () => add(r, postponed, conf.after);
+    postponed.addTail((then) => {
+      add(r, postponed, conf.after);
+      then();
+    });
   }
   return next;
 }

@@ -133,7 +133,8 @@ function headerFilter(r: Request): Result {
   out.contentRange = undefined;
   out.acceptRanges = undefined;
   out.allowRanges = true;
-  r.subrequestRanges = true;
+  // Where the client gets no range, later slices have none either.
+  r.subrequestRanges = r.main.out.status === 206;
   r.singleRange = true;
   if (r === r.main) {
     r.postpones = true;
@@ -159,13 +160,31 @@ function bodyFilter(r: Request, next: BodyStage): BodyStage {
     own.end = out.contentOffset + out.contentLength;
   }
   postponed.holdBack = Math.max(0, POSTPONED - r.headerSize);
-  postponed.tail = () => askForNext(r, own, postponed);
+  postponed.addTail((then) => askForNext(r, own, postponed, then));
+  if (out.status !== 206 && out.contentOffset > 0) {
+    // The client asked for a range, and a filter that changes the body does not let it have one: all of it is sent, from the beginning.
+    own.start = 0;
+    return withoutBody(next);
+  }
   return next;
 }
 
-function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
+/** Takes a slice that is not at the beginning of the response for none. */
+const withoutBody = (next: BodyStage): BodyStage => ({
+  send(r, _chunk, last) {
+    if (last) {
+      next.send(r, null, true);
+    } else {
+      r.more();
+    }
+  },
+});
+
+/** Asks for the next slice; behind the last one goes on with `then`. */
+function askForNext(r: Request, own: Slices, postponed: PostponeStage, then: () => void): void {
   if (own.start >= own.end) {
     slices.set(r, undefined);
+    then();
     return;
   }
   const slot = postponed.slot();
@@ -183,7 +202,7 @@ function askForNext(r: Request, own: Slices, postponed: PostponeStage): void {
         r.finalize(FAILED);
         return;
       }
-      askForNext(r, own, postponed);
+      askForNext(r, own, postponed, then);
       slot.end();
     },
   });
