@@ -1,7 +1,7 @@
 // Long, since it is one table of all differences that are meant.
 
 import { isUtf8 } from 'node:buffer';
-import { type Case, isFront } from './case.js';
+import { type Case, isFront, isStream } from './case.js';
 import { CRASH } from './observation.js';
 import {
   answerLength,

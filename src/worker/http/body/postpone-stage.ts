@@ -48,7 +48,10 @@ export class PostponeStage implements BodyStage, TickTask {
     this.#next = next;
   }
 
-  /** Has `tail` add something when the request's own body has come to its end, before what was to be added until now; then it calls `then`. */
+  /**
+   * Has `tail` add something once the request's own body has come to its end, before what was to be added until now, for which it calls
+   * `then`.
+   */
   addTail(tail: (then: () => void) => void): void {
     this.#tails.push(tail);
   }
