@@ -327,6 +327,16 @@ export const between: readonly Rule[] = [
     what: /: body$|bytes_sent$/,
   },
   {
+    name: 'what the log says of a request behind an unread body',
+    why: 'whether that request is served depends on how much of the body had come by the response before',
+    when: ({ case: one }, { left, right }) =>
+      one.client.requests.length > 1 &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      left.split('\n').every((line) => right.includes(line)) &&
+      right.split('\n').every((line) => left.includes(line)),
+    what: /^error log$/,
+  },
+  {
     name: 'what a session has read before it has a backend',
     why: 'it has come by then, or has not',
     when: ({ case: one }) => isStream(one) && uses(one, /proxy_bind 192/),
