@@ -3,6 +3,7 @@ import { In } from '../../../shared/config/context.js';
 import { inherit } from '../../../shared/config/define.js';
 import { ERROR } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
+import { CLOSE } from '../../http/request/codes.js';
 import { contextSlot, type Request } from '../../http/request/request.js';
 import { startSubrequest } from '../../http/request/subrequest.js';
 import { defineModule, defineScope } from '../../module.js';
@@ -66,9 +67,14 @@ function ask(r: Request, conf: Readonly<Settings>): Result {
     uri: conf.uri as string,
     headerOnly: true,
     trace: 'auth_request',
-    end: (subrequest) => {
+    done: (subrequest, code) => {
+      // An error's page is not made, but its status is what `$status` shows.
+      if (code >= 300 && subrequest.out.status === 0) {
+        subrequest.out.status = code;
+      }
       setVariables(r, subrequest, conf.sets);
-      r.resume(verdict(r, subrequest));
+      // What has failed has no answer, whatever status stood in its head: the request ends with it.
+      r.resume(code === FAILED || code === CLOSE ? code : verdict(r, subrequest, code));
     },
   });
   return sr === undefined ? FAILED : AGAIN;
@@ -82,8 +88,8 @@ function setVariables(r: Request, sr: Request, sets: Settings['sets']): void {
   }
 }
 
-function verdict(r: Request, sr: Request): Result {
-  const { status } = sr.out;
+function verdict(r: Request, sr: Request, code: Result): Result {
+  const status = code >= 300 ? code : sr.out.status;
   if (r.trace !== null) {
     const passes = status >= 200 && status < 300;
     r.trace.add(

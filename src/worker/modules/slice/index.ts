@@ -134,7 +134,7 @@ function headerFilter(r: Request): Result {
   out.acceptRanges = undefined;
   out.allowRanges = true;
   // Where the client gets no range, later slices have none either.
-  r.subrequestRanges = r.main.out.status === 206;
+  r.subrequestRanges = r === r.main || r.main.out.status === 206;
   r.singleRange = true;
   if (r === r.main) {
     r.postpones = true;
