@@ -114,6 +114,12 @@ export function isOfLeaving({ case: one, left, right }: Compared, { what }: Diff
 export const askedInAll = (left: Compared['left'], right: Compared['left']): number =>
   Math.max(1, ...[left, right].map((seen) => Number(seen.get('requests to the backend'))));
 
+/** Whether two error logs say the same, each line at least once. */
+export const sameLines = ({ left, right }: Difference): boolean => {
+  const [first, second] = [new Set(left.split('\n')), new Set(right.split('\n'))];
+  return first.size === second.size && [...first].every((line) => second.has(line));
+};
+
 /** An error log without some of its lines. */
 export const linesWithout = (text: string, unwanted: RegExp): string =>
   text

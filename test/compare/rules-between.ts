@@ -20,6 +20,7 @@ import {
   linesWithout,
   longestBody,
   type Rule,
+  sameLines,
   some,
   unframed,
   uses,
@@ -329,11 +330,8 @@ export const between: readonly Rule[] = [
   {
     name: 'what the log says of a request behind an unread body',
     why: 'whether that request is served depends on how much of the body had come by the response before',
-    when: ({ case: one }, { left, right }) =>
-      one.client.requests.length > 1 &&
-      anyRequest(one, ({ body }) => body !== undefined) &&
-      left.split('\n').every((line) => right.includes(line)) &&
-      right.split('\n').every((line) => left.includes(line)),
+    when: ({ case: one }, difference) =>
+      one.client.requests.length > 1 && anyRequest(one, ({ body }) => body !== undefined) && sameLines(difference),
     what: /^error log$/,
   },
   {

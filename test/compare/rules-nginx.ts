@@ -18,6 +18,7 @@ import {
   linesOf,
   linesWithout,
   type Rule,
+  sameLines,
   some,
   uses,
   within,
@@ -508,10 +509,7 @@ export const beside: readonly Rule[] = [
     name: 'warnings about a head from the cache',
     why: 'nginx says them each time that it reads the head, and sluice when it came',
     axes: nginx,
-    when: ({ case: one }, { left, right }) =>
-      uses(one, /_cache /) &&
-      right.split('\n').every((line) => left.includes(line)) &&
-      left.split('\n').every((line) => right.includes(line)),
+    when: ({ case: one }, difference) => uses(one, /_cache /) && sameLines(difference),
     what: /^error log$/,
   },
   {
