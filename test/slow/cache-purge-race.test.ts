@@ -1,4 +1,7 @@
 // What is purged while a response is on its way: what was asked for before a purge is not kept as if it were new.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { againstNginx } from '../support/binary.js';
 import { files, purge, startCache, status } from '../support/cache.js';
@@ -7,6 +10,7 @@ import { http, httpGet, requestText } from '../support/raw-client.js';
 import { runCli } from '../support/run-cli.js';
 import type { Server } from '../support/server.js';
 import { waitFor } from '../support/wait.js';
+import { zoneFiles } from '../support/zone-harm.js';
 
 const skip = againstNginx && 'nginx has no purges';
 
@@ -174,6 +178,35 @@ t.test('purges and fills all at once', { skip }, async (t) => {
   running = false;
   await Promise.all(noise);
   await waitFor(async () => (await status(s, '/')) === 'HIT');
+});
+
+t.test('a response that comes while another process holds the zone is in place once it may be', { skip }, async (t) => {
+  const { origin, shut, open } = await startGate(t, (_request, n) => ({
+    headers: { 'Cache-Control': 'max-age=600', 'Cache-Tag': 'tag' },
+    body: `${n}`,
+  }));
+  const s = await startCache(t, origin, {
+    location: 'proxy_cache_tag $upstream_http_cache_tag;',
+    main: 'zone_directory %%DIR%%/zones;',
+  });
+  await httpGet(s, '/before');
+  t.equal(await purgeWith(s, '/', { 'Cache-Tag': 'tag' }), 204);
+  shut();
+  const first = httpGet(s, '/a');
+  await origin.received(2);
+  const zones = join(s.dir, 'zones');
+  const [path] = zoneFiles(join(zones, readdirSync(zones)[0]!), 'Z');
+  const db = new Database(path!);
+  t.teardown(() => db.close());
+  db.exec('BEGIN IMMEDIATE');
+  open();
+  t.equal((await first).text, '2', 'the client does not wait');
+  t.equal(files(s).length, 0, 'nobody could say whether it was purged meanwhile');
+  db.exec('ROLLBACK');
+  await waitFor(() => files(s).length === 1);
+  t.equal(await status(s, '/a'), 'HIT');
+  t.equal(await purgeWith(s, '/', { 'Cache-Tag': 'tag' }), 204);
+  t.equal(files(s).length, 0);
 });
 
 t.test('a page for the answer to a purge is no purge, and a purge may come by error_page', { skip }, async (t) => {

@@ -29,6 +29,8 @@ export interface CacheOptions {
   /** Megabytes or, as in `32k`, kilobytes of the zone; 1m unless told. */
   readonly zone?: string;
   readonly workers?: number;
+  /** What stands outside of the http block. */
+  readonly main?: string;
   /** What stands in the http block beside the server. */
   readonly http?: string;
   /** Further locations; PASS stands for the usual directives. */
@@ -62,7 +64,7 @@ export function startCache(t: Test, origin: Origin, options: CacheOptions = {}):
        server { listen 127.0.0.1:%%PORT_0%%;
          location / { ${pass} ${againstNginx ? '' : 'proxy_cache_purge $purge;'} ${options.location ?? ''} }
          ${(options.more ?? '').replaceAll('PASS', pass)} }`,
-      `worker_processes ${options.workers ?? 1};`,
+      `worker_processes ${options.workers ?? 1}; ${options.main ?? ''}`,
     ),
     ...(options.files === undefined ? {} : { files: options.files }),
     ...(options.asRoot ? { asRoot: true } : {}),

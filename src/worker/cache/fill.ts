@@ -157,10 +157,10 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
 
 /**
  * Ends the writing of a response: its file gets its place, and the index hears of it, unless it was purged meanwhile. The lock is given
- * back if it is kept. Returns whether it is.
+ * back if it is kept. Returns whether it is, or may be where that shows at the end of the tick.
  */
 export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
-  const { hash, key, tags, askedAt } = use;
+  const { hash, key, tags, askedAt, lockHash, lockId } = use;
   const disk = use.disk!;
   const purged = disk.purgedSince(key, tags, askedAt);
   if (purged !== 'no') {
@@ -170,17 +170,36 @@ export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
   if (size === 0) {
     return false;
   }
+  const main = hash === use.main ? null : use.main;
+  const row = { hash, key, main, size: diskSize(size), tags };
   let moved = false;
-  disk.index.marks.unlessPurged(key, tags, askedAt, purged, () => {
-    moved = writer.move();
+  const inPlace = disk.index.marks.unlessPurged(key, tags, askedAt, purged, {
+    work() {
+      moved = writer.move();
+    },
+    // Whoever purges by a tag or a prefix looks for the file there.
+    note() {
+      if (moved) {
+        disk.index.put(row, Date.now());
+      }
+    },
+    later() {
+      if (moved) {
+        disk.stored(row, askedAt, lockHash, lockId);
+      } else {
+        writer.abort();
+        disk.unlock(lockHash, lockId);
+      }
+    },
   });
-  if (!moved) {
+  if (inPlace && !moved) {
     writer.abort();
     return false;
   }
+  if (inPlace) {
+    disk.stored(row, askedAt, lockHash, lockId);
+  }
   use.stored = true;
-  const main = hash === use.main ? null : use.main;
-  disk.stored({ hash, key, main, size: diskSize(size), tags }, askedAt, use.lockHash, use.lockId);
   use.lockId = 0;
   return true;
 }

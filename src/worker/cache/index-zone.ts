@@ -136,11 +136,15 @@ export class CacheIndex {
       this.#remove.run(row.hash);
       return purged;
     }
-    const room = roomOf(row.tags);
-    this.#store.run(row.hash, row.key, row.main, now, row.size, room);
-    this.tags.put(row.hash, row.tags);
-    this.#makeRoom(row.hash, room, victims);
+    this.put(row, now);
+    this.#makeRoom(row.hash, roomOf(row.tags), victims);
     return purged;
+  }
+
+  /** Notes a file whatever was purged, and lets it grow the zone and the cache beyond their limits. */
+  put(row: IndexRow, now: number): void {
+    this.#store.run(row.hash, row.key, row.main, now, row.size, roomOf(row.tags));
+    this.tags.put(row.hash, row.tags);
   }
 
   /** Notes a file that was found on the disk. */

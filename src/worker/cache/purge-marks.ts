@@ -21,6 +21,15 @@ export const MARKS_DDL = `CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY 
 /** What was purged since a moment: nothing, or what makes an entry stale, or what takes it off. */
 export type Purged = 'no' | 'soft' | 'hard';
 
+/** What is done with the file of an entry. */
+export interface FileWork {
+  work(): void;
+  /** Tells the index, in the transaction in which the work was done. */
+  note?(): void;
+  /** Goes on where the work had to wait for the end of the tick, whether it was done or not. */
+  later(): void;
+}
+
 /** How often something was purged in one way, and how many entries that took. */
 export interface PurgeCount {
   readonly what: Purge['what'];
@@ -122,20 +131,30 @@ export class PurgeMarks {
 
   /**
    * Does something with files if no more was purged of an entry since it was asked for than was just read. While purges come, none comes
-   * between the look and the work, so that nobody sees what was asked for before it; the first one after a while may, and whoever notes the
-   * file finds it.
+   * between the look, the work and its note in the index, so that nobody sees what was asked for before it; the first one after a while
+   * may, and whoever notes the file finds it. Returns false where another process holds the zone: all is done at the end of the tick.
    */
-  unlessPurged(key: string, tags: readonly string[], asked: number, known: Purged, work: () => void): void {
+  unlessPurged(key: string, tags: readonly string[], asked: number, known: Purged, { work, note, later }: FileWork): boolean {
+    if (preciseMs() - this.#seen > RECENT_MS) {
+      work();
+      return true;
+    }
     let done = false;
+    // A transaction that is repeated finds the work done and the note gone.
     const look = (): void => {
-      if (!done && this.since(key, tags, asked) === known) {
-        done = true;
-        work();
+      if (done || this.since(key, tags, asked) === known) {
+        if (!done) {
+          done = true;
+          work();
+        }
+        note?.();
       }
     };
-    if (preciseMs() - this.#seen > RECENT_MS || !nowPatiently(this.#sql, look, TRIES)) {
-      work();
+    if (nowPatiently(this.#sql, look, TRIES)) {
+      return true;
     }
+    this.#sql.submit({ work: look, after: later });
+    return false;
   }
 
   /** How often was purged in each way. Read. */
