@@ -1,8 +1,9 @@
 import { ERROR } from '../../shared/log/level.js';
 import { latin1 } from '../bytes/latin1.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../http/syntax/header-line.js';
+import { NO_BYTES, type QuietBytes } from '../http/syntax/quiet-bytes.js';
 import { HeaderKind, type HeaderKinds } from '../upstream/response/header-kinds.js';
-import { addHeader, type Reporter, readStatusLine, USUAL_HEAD } from '../upstream/response/http1-head.js';
+import { addHeader, quietInStatus, type Reporter, readStatusLine, STATUS_AGAIN, USUAL_HEAD } from '../upstream/response/http1-head.js';
 import type { UpstreamHead } from '../upstream/response/upstream-head.js';
 
 /** Nothing is kept in it between two calls. */
@@ -20,6 +21,8 @@ export const CGI_INVALID = -1;
 export class CgiHeadReader {
   /** The offset at which the next {@link read} goes on; bytes before it need not be given again. */
   next = 0;
+  /** The bytes with which the head stays incomplete, after CGI_AGAIN: it need not be read again for them. */
+  quiet: QuietBytes = NO_BYTES;
   readonly #statusLine: boolean;
   #inHeaders: boolean;
 
@@ -48,7 +51,8 @@ export class CgiHeadReader {
     this.next = start;
     if (!this.#inHeaders) {
       const length = readStatusLine(head, text);
-      if (length === 0) {
+      if (length <= STATUS_AGAIN) {
+        this.quiet = quietInStatus(length, text);
         return CGI_AGAIN;
       }
       this.#inHeaders = true;
@@ -60,6 +64,7 @@ export class CgiHeadReader {
     for (;;) {
       const code = line.scan(bytes, this.next, end);
       if (code === LINE_AGAIN) {
+        this.quiet = line.quiet;
         return CGI_AGAIN;
       }
       if (code === LINE_END) {

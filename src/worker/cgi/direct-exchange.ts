@@ -1,5 +1,6 @@
 import { WARN } from '../../shared/log/level.js';
 import { METHOD } from '../http/syntax/method.js';
+import type { QuietBytes } from '../http/syntax/quiet-bytes.js';
 import type { Exchange } from '../upstream/exchange/exchange.js';
 import { switchProtocols } from '../upstream/exchange/switch-protocols.js';
 import type { UpstreamRequest } from '../upstream/exchange/upstream-request.js';
@@ -37,6 +38,10 @@ export class DirectCgiExchange implements Exchange {
     }
     this.requestText = text;
     return true;
+  }
+
+  get quiet(): QuietBytes {
+    return this.#reader.quiet;
   }
 
   reset(): void {

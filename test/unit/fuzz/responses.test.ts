@@ -1,5 +1,6 @@
 import t from 'tap';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../../src/worker/cgi/cgi-head.js';
+import { areQuiet } from '../../../src/worker/http/syntax/quiet-bytes.js';
 import { BROKEN, CONTENT, NEED_MORE, RECORD_BEGIN, RecordReader } from '../../../src/worker/modules/fastcgi/records.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../../../src/worker/upstream/response/head-codes.js';
 import { HeaderKinds } from '../../../src/worker/upstream/response/header-kinds.js';
@@ -27,7 +28,11 @@ function readResponse(pieces: readonly Buffer[]): string {
   for (const piece of pieces) {
     let bytes = piece;
     if (body === undefined) {
+      const quiet = pending.length > 0 && areQuiet(reader.quiet, piece, 0, piece.length);
       pending = Buffer.concat([pending, piece]);
+      if (quiet) {
+        continue;
+      }
       let code = HEAD_INTERIM;
       while (code === HEAD_INTERIM) {
         code = reader.parseHead(head, kinds, silent, pending, reader.next, pending.length);
@@ -62,7 +67,11 @@ function readCgiHead(pieces: readonly Buffer[]): string {
   const head = new UpstreamHead();
   let pending = Buffer.alloc(0);
   for (const piece of pieces) {
+    const quiet = pending.length > 0 && areQuiet(reader.quiet, piece, 0, piece.length);
     pending = Buffer.concat([pending, piece]);
+    if (quiet) {
+      continue;
+    }
     const code = reader.read(head, kinds, silent, pending, reader.next, pending.length);
     if (code !== CGI_AGAIN) {
       return code === CGI_INVALID ? 'invalid' : `${headText(head)} ${code}`;

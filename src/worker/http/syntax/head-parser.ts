@@ -7,6 +7,7 @@ import { HeaderLine, LINE_AGAIN, LINE_HEADER, LINE_INVALID } from './header-line
 import { HeaderSlot, type KnownHeader } from './header-names.js';
 import { type HostParts, validateHost } from './host.js';
 import { methodBit } from './method.js';
+import { areQuiet, NO_BYTES, type QuietBytes } from './quiet-bytes.js';
 import { checkHead } from './request-checks.js';
 import { CONNECTION_CLOSE, CONNECTION_KEEP_ALIVE, RequestHead } from './request-head.js';
 import {
@@ -92,6 +93,8 @@ export class HeadParser implements HostParts {
   // What has arrived of the unfinished line: the first #heldLength bytes. It begins #bufferEnd bytes before the buffer's end.
   #held: Buffer | undefined = undefined;
   #heldLength = 0;
+  /** The bytes with which the unfinished line stays so. */
+  #quiet: QuietBytes = NO_BYTES;
 
   constructor(limits: HeadLimits, owner: HeadOwner) {
     this.limits = limits;
@@ -128,6 +131,10 @@ export class HeadParser implements HostParts {
     let shift = 0;
     this.#pos = start;
     if (this.#heldLength > 0) {
+      if (this.#heldLength + end - start < this.#bufferEnd && areQuiet(this.#quiet, chunk, start, end)) {
+        this.#append(chunk, start, end);
+        return HEAD_INCOMPLETE;
+      }
       shift = start - this.#heldLength;
       bytes = this.#append(chunk, start, end);
       last = end - shift;
@@ -250,6 +257,7 @@ export class HeadParser implements HostParts {
       line.underscores = this.limits.underscoresInHeaders;
       const code = line.scan(bytes, pos, limit);
       if (code === LINE_AGAIN) {
+        this.#quiet = line.quiet;
         return HEAD_INCOMPLETE;
       }
       if (code === LINE_INVALID) {
@@ -274,6 +282,7 @@ export class HeadParser implements HostParts {
     const start = line.start;
     this.#pos = start;
     if (code === REQUEST_LINE_AGAIN) {
+      this.#quiet = line.quiet;
       return HEAD_INCOMPLETE;
     }
     if (code !== REQUEST_LINE_OK) {

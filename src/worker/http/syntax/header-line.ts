@@ -1,4 +1,5 @@
 import { findKnownHeader, type KnownHeader } from './header-names.js';
+import { allBut, CONTROLS, NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
 
 /** The line is not complete yet; nothing was found wrong so far. */
 export const LINE_AGAIN = 0;
@@ -18,6 +19,12 @@ const SLASH = 0x2f;
 const COLON = 0x3a;
 const UNDERSCORE = 0x5f;
 
+// The bytes with which a part of a line goes on. What is not good in a name but does not end it counts once the line is complete.
+const QUIET_NAME = allBut(`${CONTROLS} :\x7f`);
+const QUIET_VALUE = allBut('\0\r\n');
+const QUIET_CR = quietBytes('\r');
+const QUIET_IGNORED = allBut('\n');
+
 /** Values of this length are looked at byte by byte. */
 const SHORT = 64;
 
@@ -30,7 +37,7 @@ for (const c of '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /**
  * Scans one header line at a time and leaves the places of its parts in its fields (nginx: ngx_http_parse_header_line). It serves
  * requests, upstream responses, trailers and the header blocks of FastCGI. It keeps nothing between calls: an incomplete line is
- * scanned again from its start once more bytes have come.
+ * scanned again from its start once more bytes have come that are not {@link quiet}.
  */
 export class HeaderLine {
   /** Whether "_" may stand in a name. */
@@ -46,6 +53,8 @@ export class HeaderLine {
   next = 0;
   /** The place that error messages quote the line up to, after LINE_INVALID. */
   bad = 0;
+  /** The bytes with which the line stays incomplete, after LINE_AGAIN. */
+  quiet: QuietBytes = NO_BYTES;
   /** The name's entry in the table of known names, after LINE_HEADER. */
   known: KnownHeader | undefined = undefined;
   readonly #fromUpstream: boolean;
@@ -174,7 +183,8 @@ export class HeaderLine {
         this.invalidName = true;
       }
     }
-    return LINE_AGAIN;
+    // A status line shows by the "/" that is its fifth byte.
+    return this.#again(this.#fromUpstream && end - pos <= 4 ? NO_BYTES : QUIET_NAME);
   }
 
   #value(bytes: Uint8Array, from: number, end: number): number {
@@ -185,7 +195,7 @@ export class HeaderLine {
       }
       i++;
     }
-    return i === end ? LINE_AGAIN : this.#endOfValue(bytes, i, trimmed(bytes, from, i), end);
+    return i === end ? this.#again(QUIET_VALUE) : this.#endOfValue(bytes, i, trimmed(bytes, from, i), end);
   }
 
   // `from` is at the CR or LF after the value. Any number of CRs may stand before the LF.
@@ -197,7 +207,7 @@ export class HeaderLine {
         return this.#invalid(valueEnd);
       }
       if (++i === end) {
-        return LINE_AGAIN;
+        return this.#again(QUIET_CR);
       }
     }
     this.next = i + 1;
@@ -211,7 +221,7 @@ export class HeaderLine {
       return LINE_END;
     }
     if (i + 1 === end) {
-      return LINE_AGAIN;
+      return this.#again(NO_BYTES);
     }
     if (bytes[i + 1] !== LF) {
       return this.#invalid(i);
@@ -226,10 +236,15 @@ export class HeaderLine {
       i++;
     }
     if (i === end) {
-      return LINE_AGAIN;
+      return this.#again(QUIET_IGNORED);
     }
     this.next = i + 1;
     return LINE_IGNORED;
+  }
+
+  #again(quiet: QuietBytes): number {
+    this.quiet = quiet;
+    return LINE_AGAIN;
   }
 
   #invalid(at: number): number {

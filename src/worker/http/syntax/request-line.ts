@@ -1,3 +1,5 @@
+import { allBut, CONTROLS, NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
+
 /** The request line is not complete yet; nothing was found wrong so far. */
 export const REQUEST_LINE_AGAIN = 0;
 /** The request line was read; `next` is the byte after it. */
@@ -41,6 +43,9 @@ for (const c of './') {
   targetKind[c.charCodeAt(0)] = SPECIAL_AFTER_SLASH;
 }
 
+const QUIET_TARGET = allBut(`${CONTROLS} \x7f`);
+const QUIET_SPACE = quietBytes(' ');
+
 const kind = new Uint8Array(256);
 function allow(bit: number, bytes: string): void {
   for (let i = 0; i < bytes.length; i++) {
@@ -56,10 +61,16 @@ allow(HOST_BYTE, `${letters + digits}.-`);
 allow(LITERAL_BYTE, `${letters + digits}:-._~!$&'()*+,;=`);
 allow(DIGIT, digits);
 allow(ALPHA, letters);
+const quietKind = (bit: number): QuietBytes => kind.map((bits) => ((bits & bit) === 0 ? 0 : 1));
+const QUIET_METHOD = quietKind(METHOD_BYTE);
+const QUIET_SCHEMA = quietKind(SCHEMA_BYTE);
+const QUIET_HOST = quietKind(HOST_BYTE);
+const QUIET_LITERAL = quietKind(LITERAL_BYTE);
+const QUIET_PORT = quietKind(DIGIT);
 
 /**
  * Scans a request line and leaves the places of its parts in its fields, -1 for what is absent (nginx: ngx_http_parse_request_line).
- * It keeps nothing between calls: an incomplete line is scanned again from its start once more bytes have come.
+ * It keeps nothing between calls: an incomplete line is scanned again from its start once more bytes have come that are not {@link quiet}.
  */
 export class RequestLine {
   /** The first byte after leading empty lines. */
@@ -76,6 +87,8 @@ export class RequestLine {
   hostEnd = -1;
   protocolStart = -1;
   version = 0;
+  /** The bytes with which the line stays incomplete, after REQUEST_LINE_AGAIN. */
+  quiet: QuietBytes = NO_BYTES;
   /** Whether the target is its own normal form, so that nothing has to be decoded in it. */
   plain = true;
   #at = 0;
@@ -92,12 +105,13 @@ export class RequestLine {
     this.schemaStart = this.schemaEnd = this.hostStart = this.hostEnd = this.protocolStart = -1;
     this.#connect = false;
     this.plain = true;
+    this.quiet = NO_BYTES;
 
     while (i < end && (kind[bytes[i]!]! & METHOD_BYTE) !== 0) {
       i++;
     }
     if (i === end) {
-      return REQUEST_LINE_AGAIN;
+      return i === this.start ? REQUEST_LINE_AGAIN : this.#again(QUIET_METHOD);
     }
     if (i === this.start || bytes[i] !== SPACE) {
       return REQUEST_LINE_INVALID_METHOD;
@@ -111,7 +125,7 @@ export class RequestLine {
       i++;
     }
     if (i === end) {
-      return REQUEST_LINE_AGAIN;
+      return this.#again(QUIET_SPACE);
     }
 
     this.#at = i;
@@ -158,7 +172,7 @@ export class RequestLine {
       return REQUEST_LINE_INVALID;
     }
     if (i + 3 >= end) {
-      return REQUEST_LINE_AGAIN;
+      return i === end ? this.#again(QUIET_SCHEMA) : REQUEST_LINE_AGAIN;
     }
     this.#at = i + 3;
     return REQUEST_LINE_OK;
@@ -174,7 +188,7 @@ export class RequestLine {
         i++;
       }
       if (i === end) {
-        return REQUEST_LINE_AGAIN;
+        return this.#again(QUIET_LITERAL);
       }
       if (bytes[i] !== 0x5d) {
         return REQUEST_LINE_INVALID;
@@ -186,7 +200,7 @@ export class RequestLine {
       }
     }
     if (i === end) {
-      return REQUEST_LINE_AGAIN;
+      return bytes[this.#at] === 0x5b ? REQUEST_LINE_AGAIN : this.#again(QUIET_HOST);
     }
 
     const port = bytes[i] === COLON;
@@ -196,7 +210,7 @@ export class RequestLine {
         i++;
       }
       if (i === end) {
-        return REQUEST_LINE_AGAIN;
+        return this.#again(QUIET_PORT);
       }
       if (i === first && this.#connect) {
         return REQUEST_LINE_INVALID;
@@ -238,7 +252,7 @@ export class RequestLine {
       }
     }
     if (i >= end) {
-      return REQUEST_LINE_AGAIN;
+      return this.#again(QUIET_TARGET);
     }
     this.uriEnd = i;
     this.#at = i;
@@ -253,7 +267,7 @@ export class RequestLine {
       i++;
     }
     if (i === end) {
-      return REQUEST_LINE_AGAIN;
+      return this.#again(QUIET_SPACE);
     }
     if (bytes[i] !== LETTER_H || i === this.#at) {
       this.version = HTTP_09;
@@ -313,7 +327,7 @@ export class RequestLine {
     this.version = HTTP_10 + minor;
     while (bytes[i] === SPACE) {
       if (++i === end) {
-        return REQUEST_LINE_AGAIN;
+        return this.#again(QUIET_SPACE);
       }
     }
     return this.#lineEnd(bytes, i, end);
@@ -336,6 +350,11 @@ export class RequestLine {
     }
     this.next = i + 2;
     return REQUEST_LINE_OK;
+  }
+
+  #again(quiet: QuietBytes): number {
+    this.quiet = quiet;
+    return REQUEST_LINE_AGAIN;
   }
 
   #isGet(bytes: Uint8Array): boolean {

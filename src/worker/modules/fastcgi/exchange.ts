@@ -1,5 +1,4 @@
 import { ERROR, WARN } from '../../../shared/log/level.js';
-import { EMPTY } from '../../bytes/empty.js';
 import { moveDown } from '../../bytes/gathered.js';
 import { CGI_AGAIN, CGI_INVALID, CgiHeadReader } from '../../cgi/cgi-head.js';
 import type { RequestParams } from '../../cgi/handler.js';
@@ -7,6 +6,7 @@ import { METHOD } from '../../http/syntax/method.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../../upstream/response/head-codes.js';
+import { HeldHead } from '../../upstream/response/held-head.js';
 import {
   BROKEN,
   beginRecord,
@@ -51,7 +51,7 @@ export class FastcgiExchange implements Exchange {
   readonly #records = new RecordReader();
   readonly #reader = new CgiHeadReader(false);
   /** The part of the head that was not understood yet. */
-  #head: Buffer = EMPTY;
+  #held: HeldHead | null = null;
   /** Size of the head so far. */
   #headSize = 0;
   /** Body that is still to come, or one of these two. */
@@ -94,7 +94,7 @@ export class FastcgiExchange implements Exchange {
   reset(): void {
     this.#records.reset();
     this.#reader.reset();
-    this.#head = EMPTY;
+    this.#held = null;
     this.#headSize = 0;
     this.complete = false;
     this.#bodyRead = false;
@@ -146,29 +146,35 @@ export class FastcgiExchange implements Exchange {
 
   #takeHead(u: UpstreamRequest, bytes: Buffer): number {
     const records = this.#records;
+    const { bufferSize } = u.conf.settings;
+    const held = this.#held;
     let head = bytes;
     let { start, end } = records;
-    if (this.#head.length > 0) {
-      head = Buffer.concat([this.#head, bytes.subarray(start, end)]);
+    this.#headSize += end - start;
+    if (held !== null) {
+      if (!held.goesOn(bytes, start, end, this.#reader.quiet) && this.#headSize < bufferSize) {
+        return HEAD_AGAIN;
+      }
+      head = held.bytes;
       start = 0;
-      end = head.length;
+      end = held.length;
     }
     const behind = this.#reader.read(u.head, u.conf.kinds, u, head, start, end);
     if (behind === CGI_INVALID) {
       return HEAD_INVALID;
     }
     if (behind === CGI_AGAIN) {
-      this.#headSize += records.end - records.start;
-      if (this.#headSize >= u.conf.settings.bufferSize) {
+      if (this.#headSize >= bufferSize) {
         return invalid(u, 'upstream sent too big header');
       }
-      this.#head = Buffer.from(head.subarray(this.#reader.next, end));
+      this.#held ??= new HeldHead();
+      this.#held.keep(head, this.#reader.next, end, this.#reader.next);
       return HEAD_AGAIN;
     }
     // What follows the head in this record is body.
     records.unread(end - behind);
     this.next = records.next;
-    this.#head = EMPTY;
+    this.#held = null;
     if (isInterim(u.head.status)) {
       this.#reader.reset();
       this.#headSize = 0;

@@ -11,6 +11,7 @@ import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
+import { HeldHead } from '../../upstream/response/held-head.js';
 import type { Http1Reader, PieceSink } from '../../upstream/response/http1-reader.js';
 import { doing, P } from './check-phase.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
@@ -24,8 +25,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
   #u!: UpstreamRequest;
   #reader!: Http1Reader & Exchange;
   /** An unfinished head, and how much of it has been read. */
-  #held: Buffer | null = null;
-  #heldAt = 0;
+  #held: HeldHead | null = null;
   readonly #body = new Gathered();
 
   constructor(plan: HttpCheckPlan, peer: Peer, verdict: number, result: CheckResult) {
@@ -108,11 +108,14 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
     let bytes = given;
     let end = size;
     let start = 0;
-    if (this.#held !== null) {
-      bytes = Buffer.concat([this.#held, given.subarray(0, size)]);
-      end = bytes.length;
-      start = this.#heldAt;
-      this.#held = null;
+    const held = this.#held;
+    if (held !== null) {
+      if (!held.goesOn(given, 0, size, reader.quiet) && held.length < bufferSize) {
+        return;
+      }
+      bytes = held.bytes;
+      end = held.length;
+      start = held.read;
     }
     let base = 0;
     for (;;) {
@@ -133,8 +136,8 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
           this.#end('reading response header from upstream: upstream sent too big header', false);
           return;
         }
-        this.#held = Buffer.from(bytes.subarray(base, end));
-        this.#heldAt = start - base;
+        this.#held ??= new HeldHead();
+        this.#held.keep(bytes, base, end, start);
         return;
       }
       if (code !== HEAD_OK) {

@@ -3,6 +3,7 @@ import { ERROR, INFO } from '../../../shared/log/level.js';
 import type { ComplexValue } from '../../../shared/value/complex.js';
 import { latin1 } from '../../bytes/latin1.js';
 import type { Request } from '../../http/request/request.js';
+import { allBut } from '../../http/syntax/quiet-bytes.js';
 import { escapeUri } from '../../http/syntax/uri-escape.js';
 import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
@@ -12,6 +13,7 @@ import { HEAD_AGAIN, HEAD_INVALID, HEAD_OK } from '../../upstream/response/head-
 const TRAILER = Buffer.from('\r\nEND\r\n');
 
 const LF = 10;
+const QUIET = allBut('\n');
 
 /** One look-up in a memcached server. nginx: ngx_http_memcached_module.c. */
 export class MemcachedExchange implements Exchange {
@@ -21,6 +23,7 @@ export class MemcachedExchange implements Exchange {
   readonly endsWithConnection = false;
   complete = false;
   next = 0;
+  readonly quiet = QUIET;
   readonly #keyValue: ComplexValue<Request>;
   readonly #gzipFlag: number;
   #key = '';

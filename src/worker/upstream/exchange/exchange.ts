@@ -1,4 +1,5 @@
 import type { Request } from '../../http/request/request.js';
+import type { QuietBytes } from '../../http/syntax/quiet-bytes.js';
 import type { Http2User } from '../http2/http2-user.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
@@ -29,6 +30,8 @@ export interface Exchange {
   /** The backend sends no head: {@link readHead} makes one as soon as the request was sent. nginx: ignore_input. */
   readonly makesHead?: true;
   readonly next: number;
+  /** After HEAD_AGAIN: the bytes that need not be given to {@link readHead} before others come. */
+  readonly quiet?: QuietBytes;
   /** Whether some of the bytes that came behind a head without a body are one; if absent, all are. */
   hasBody?(bytes: Buffer, start: number, end: number): boolean;
   /** The head is done with: prepares for the body. nginx: input_filter_init. */

@@ -5,6 +5,7 @@ import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import { Http2Refused, Http2Unsuited } from '../http2/http2-user.js';
 import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
+import { HeldHead } from '../response/held-head.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { interceptError } from './intercept.js';
 import { logUpstreamHead } from './log-exchange.js';
@@ -17,19 +18,13 @@ import type { UpstreamRequest } from './upstream-request.js';
 
 const HTTP_2 = 2000;
 
-/** The beginning of a head, and how much of it has been read. */
-interface UnfinishedHead {
-  readonly bytes: Buffer;
-  readonly read: number;
-}
-
 /**
  * Reads the response head of one attempt, and says what becomes of the response. It owns the connection from the time the
  * request is sent on. nginx: ngx_http_upstream_process_header.
  */
 export class ResponseHeadReader implements ChannelOwner {
   readonly #u: UpstreamRequest;
-  #held: UnfinishedHead | null = null;
+  #held: HeldHead | null = null;
   /** How many bytes of interim heads there were. */
   #interimBytes = 0;
 
@@ -61,9 +56,9 @@ export class ResponseHeadReader implements ChannelOwner {
       this.#read(given, 0, size);
       return;
     }
-    const bytes = Buffer.concat([held.bytes, given.subarray(0, size)]);
-    this.#held = null;
-    this.#read(bytes, held.read, bytes.length);
+    if (held.goesOn(given, 0, size, u.exchange.quiet) || held.length >= u.conf.settings.bufferSize) {
+      this.#read(held.bytes, held.read, held.length);
+    }
   }
 
   /** Reads on from `start` in bytes that begin with the head. */
@@ -90,7 +85,8 @@ export class ResponseHeadReader implements ChannelOwner {
           u.peer.next(FailureType.INVALID_HEADER);
           return;
         }
-        this.#held = { bytes: Buffer.from(bytes.subarray(base, end)), read: start - base };
+        this.#held ??= new HeldHead();
+        this.#held.keep(bytes, base, end, start);
         return;
       }
       if (code === HEAD_INTERIM) {

@@ -2,6 +2,7 @@ import type { Level } from '../../../shared/log/level.js';
 import { ERROR, WARN } from '../../../shared/log/level.js';
 import { latin1 } from '../../bytes/latin1.js';
 import { HeaderLine, LINE_AGAIN, LINE_END, LINE_HEADER, LINE_IGNORED } from '../../http/syntax/header-line.js';
+import { allBut, NO_BYTES, type QuietBytes, quietBytes } from '../../http/syntax/quiet-bytes.js';
 import { lowerAscii } from '../../text/ascii-case.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE, HEAD_OK, isInterim } from './head-codes.js';
 import { HeaderKind, type HeaderKinds } from './header-kinds.js';
@@ -26,6 +27,8 @@ const line = new HeaderLine(true, true);
 /** Where the reading of a head stands. */
 export interface HeadProgress {
   inHeaders: boolean;
+  /** The bytes with which the head stays incomplete, after HEAD_AGAIN: it need not be read again for them. */
+  quiet: QuietBytes;
   /** Where to go on. */
   next: number;
 }
@@ -64,10 +67,11 @@ function readLines(
   if (!progress.inHeaders) {
     const length = readStatusLine(head, text);
     progress.next = start;
-    if (length === 0) {
+    if (length <= STATUS_AGAIN) {
+      progress.quiet = quietInStatus(length, text);
       return HEAD_AGAIN;
     }
-    if (length === -1) {
+    if (length === STATUS_NONE) {
       return HEAD_NONE;
     }
     pos += length;
@@ -89,6 +93,7 @@ function readLines(
       pos = line.next;
     } else if (code === LINE_AGAIN) {
       progress.next = pos;
+      progress.quiet = line.quiet;
       return HEAD_AGAIN;
     } else if (code === LINE_END) {
       progress.next = line.next;
@@ -105,18 +110,26 @@ function readLines(
 }
 
 /**
- * Reads the trailers of a chunked response. Returns the offset behind the empty line that ends them, 0 when more bytes
- * are needed, or -1 when they are malformed; nothing is kept between calls. nginx: ngx_http_proxy_process_trailer.
+ * Reads trailers of a chunked response from `start`, the beginning of a line. Returns the offset behind the empty line that ends them, 0
+ * when more bytes are needed from `next` on, or -1 when they are malformed. nginx: ngx_http_proxy_process_trailer.
  */
-export function readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, end: number): number {
-  line.begin(latin1(bytes, 0, end), 0);
-  head.forgetTrailers();
-  for (let pos = 0; ; pos = line.next) {
+export function readTrailers(
+  progress: HeadProgress,
+  head: UpstreamHead,
+  reporter: Reporter,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): number {
+  line.begin(latin1(bytes, start, end), start);
+  for (let pos = start; ; pos = line.next) {
     const code = line.scan(bytes, pos, end);
     if (code === LINE_HEADER) {
       const name = line.name();
       head.addTrailer(name, line.known === undefined ? lowerAscii(name) : line.known.lower, line.value());
     } else if (code === LINE_AGAIN) {
+      progress.next = pos;
+      progress.quiet = line.quiet;
       return 0;
     } else if (code === LINE_END) {
       return line.next;
@@ -131,7 +144,21 @@ const USUAL_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
-/** Reads a status line. Returns its length, 0 when more text is needed, -1 when it is none. nginx: ngx_http_parse_status_line. */
+/** {@link readStatusLine}: the text is no status line. */
+export const STATUS_NONE = 0;
+/** {@link readStatusLine}: more text is needed. */
+export const STATUS_AGAIN = -1;
+/** {@link readStatusLine}: more is needed of what stands behind the status. */
+export const STATUS_AGAIN_IN_TEXT = -2;
+
+const QUIET_SPACE = quietBytes(' ');
+const QUIET_TEXT = allBut('\r\n');
+
+/** The bytes with which a status line stays incomplete of which `text` has come. */
+export const quietInStatus = (code: number, text: string): QuietBytes =>
+  text.endsWith('\r') ? NO_BYTES : code === STATUS_AGAIN_IN_TEXT ? QUIET_TEXT : text.endsWith(' ') ? QUIET_SPACE : NO_BYTES;
+
+/** Reads a status line. Returns its length, or one of the STATUS_ codes. nginx: ngx_http_parse_status_line. */
 export function readStatusLine(head: UpstreamHead, text: string): number {
   const end = text.length;
   if (text.startsWith(USUAL_STATUS_LINE)) {
@@ -141,64 +168,64 @@ export function readStatusLine(head: UpstreamHead, text: string): number {
   }
   let i = 5;
   if (end < 5 || !text.startsWith('HTTP/')) {
-    return end < 5 && 'HTTP/'.startsWith(text) ? 0 : -1;
+    return end < 5 && 'HTTP/'.startsWith(text) ? STATUS_AGAIN : STATUS_NONE;
   }
   const major = i;
   while (i < end && isDigit(text.charCodeAt(i))) {
     i++;
   }
   if (i - major > 3 || text.charCodeAt(major) === 48) {
-    return -1;
+    return STATUS_NONE;
   }
   if (i === end) {
-    return 0;
+    return STATUS_AGAIN;
   }
   if (i === major || text.charCodeAt(i) !== DOT) {
-    return -1;
+    return STATUS_NONE;
   }
   const minor = ++i;
   while (i < end && isDigit(text.charCodeAt(i))) {
     i++;
   }
   if (i - minor > 3) {
-    return -1;
+    return STATUS_NONE;
   }
   if (i === end) {
-    return 0;
+    return STATUS_AGAIN;
   }
   if (i === minor || text.charCodeAt(i) !== SPACE) {
-    return -1;
+    return STATUS_NONE;
   }
   const http10 = i === 8 && text.charCodeAt(major) === 49 && text.charCodeAt(minor) === 48;
   let status = 0;
   for (let digits = 0; digits < 3; i++) {
     if (i === end) {
-      return 0;
+      return STATUS_AGAIN;
     }
     const c = text.charCodeAt(i);
     if (c === SPACE) {
       continue;
     }
     if (!isDigit(c)) {
-      return -1;
+      return STATUS_NONE;
     }
     status = status * 10 + c - 48;
     digits++;
   }
   if (i === end) {
-    return 0;
+    return STATUS_AGAIN;
   }
   const after = text.charCodeAt(i);
   if (after !== SPACE && after !== DOT && after !== CR && after !== LF) {
-    return -1;
+    return STATUS_NONE;
   }
   const lf = text.indexOf('\n', i);
   const cr = text.indexOf('\r', i);
   if (cr !== -1 && (lf === -1 || cr < lf) && cr + 1 < end && cr + 1 !== lf) {
-    return -1;
+    return STATUS_NONE;
   }
   if (lf === -1) {
-    return 0;
+    return STATUS_AGAIN_IN_TEXT;
   }
   const textEnd = cr !== -1 && cr < lf ? cr : lf;
   head.status = status;

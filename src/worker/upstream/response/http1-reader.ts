@@ -1,5 +1,7 @@
 import { ERROR, WARN } from '../../../shared/log/level.js';
+import { Growing } from '../../bytes/growing.js';
 import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../http/syntax/chunked-body.js';
+import { areQuiet, NO_BYTES, type QuietBytes } from '../../http/syntax/quiet-bytes.js';
 import type { HeaderKinds } from './header-kinds.js';
 import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
 import type { UpstreamHead } from './upstream-head.js';
@@ -18,14 +20,17 @@ const UNTIL_CLOSE = -1;
 export class Http1Reader implements HeadProgress {
   inHeaders = false;
   next = 0;
+  quiet: QuietBytes = NO_BYTES;
   complete = false;
   /** The connection may serve another request after this response. */
   keepalive = false;
   /** Bytes still to come, or UNTIL_CLOSE. */
   #left = 0;
   #chunked: ChunkedBody | null = null;
-  /** What came of the trailers so far; null before the last chunk. */
-  #trailers: Buffer | null = null;
+  /** What came of the trailers so far, from a line on that is unfinished; null before the last chunk. */
+  #trailers: Growing | null = null;
+  /** How many bytes of trailers have been read before it. */
+  #trailersRead = 0;
   #keepTrailers = false;
   #trailerLimit = 0;
 
@@ -127,22 +132,33 @@ export class Http1Reader implements HeadProgress {
   }
 
   #readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, start: number, end: number): boolean {
-    const fresh = bytes.subarray(start, end);
-    const all = this.#trailers === null ? Buffer.from(fresh) : Buffer.concat([this.#trailers, fresh]);
-    const size = Math.min(all.length, this.#trailerLimit);
-    const behind = readTrailers(head, reporter, all, size);
+    const after = this.#trailers === null ? 'final chunk' : 'trailers';
+    if (this.#trailers === null) {
+      this.#trailers = new Growing();
+      this.#trailersRead = 0;
+      this.quiet = NO_BYTES;
+    }
+    const held = this.#trailers;
+    const room = this.#trailerLimit - this.#trailersRead;
+    held.add(bytes, start, end);
+    if (held.length < room && areQuiet(this.quiet, bytes, start, end)) {
+      return true;
+    }
+    const size = Math.min(held.length, room);
+    const behind = readTrailers(this, head, reporter, held.bytes, 0, size);
     if (behind === -1) {
       return false;
     }
     if (behind === 0) {
-      if (size === this.#trailerLimit) {
+      if (size === room) {
         reporter.log(ERROR, 'upstream sent too big trailers');
         return false;
       }
-      this.#trailers = all;
+      this.#trailersRead += this.next;
+      held.drop(this.next);
       return true;
     }
-    return this.#ended(head, reporter, end - all.length + behind, end, this.#trailers === null ? 'final chunk' : 'trailers');
+    return this.#ended(head, reporter, end - held.length + behind, end, after);
   }
 
   /** The response was read up to `next`. */

@@ -2,6 +2,7 @@ import { type Level, WARN } from '../../../shared/log/level.js';
 import { Gathered } from '../../bytes/gathered.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_NONE, HEAD_OK } from './head-codes.js';
 import { HeaderKinds } from './header-kinds.js';
+import { HeldHead } from './held-head.js';
 import type { Reporter } from './http1-head.js';
 import { Http1Reader, type PieceSink } from './http1-reader.js';
 import { UpstreamHead } from './upstream-head.js';
@@ -54,9 +55,8 @@ export class WholeResponse implements Reporter, PieceSink {
   readonly #limits: ResponseLimits;
   readonly #reader = new Http1Reader();
   readonly #body = new Gathered();
-  /** The beginning of the head, in memory that grows with it; null while all of it is in the bytes given. */
-  #held: Buffer | null = null;
-  #heldSize = 0;
+  /** The beginning of the head; null while all of it is in the bytes given. */
+  #held: HeldHead | null = null;
   /** Bytes of interim heads. */
   #interim = 0;
   #inBody = false;
@@ -83,12 +83,16 @@ export class WholeResponse implements Reporter, PieceSink {
     if (this.#inBody) {
       return this.#takeBody(bytes, 0, bytes.length);
     }
-    if (this.#held === null) {
+    const held = this.#held;
+    if (held === null) {
       return this.#takeHead(bytes, 0, bytes.length);
     }
-    const size = Math.min(bytes.length, this.#limits.head - this.#interim - this.#heldSize);
-    this.#hold(bytes, 0, size);
-    const fault = this.#takeHead(this.#held, this.#reader.next, this.#heldSize);
+    const limit = this.#limits.head - this.#interim;
+    const size = Math.min(bytes.length, limit - held.length);
+    if (!held.goesOn(bytes, 0, size, this.#reader.quiet) && held.length < limit) {
+      return undefined;
+    }
+    const fault = this.#takeHead(held.bytes, held.read, held.length);
     return fault !== undefined || size === bytes.length ? fault : this.take(bytes.subarray(size));
   }
 
@@ -115,17 +119,6 @@ export class WholeResponse implements Reporter, PieceSink {
     if (end > start) {
       this.#body.add(bytes, start, end);
     }
-  }
-
-  #hold(bytes: Buffer, start: number, end: number): void {
-    const size = this.#heldSize + end - start;
-    if (this.#held === null || size > this.#held.length) {
-      const more = Buffer.alloc(Math.max(size, 2 * this.#heldSize));
-      this.#held?.copy(more, 0, 0, this.#heldSize);
-      this.#held = more;
-    }
-    bytes.copy(this.#held, this.#heldSize, start, end);
-    this.#heldSize = size;
   }
 
   /** Reads the head in `from..end`, of which what is before `start` was read. */
@@ -164,13 +157,8 @@ export class WholeResponse implements Reporter, PieceSink {
     if (limit - base >= this.#limits.head - this.#interim) {
       return 'long head';
     }
-    if (bytes !== this.#held) {
-      this.#hold(bytes, base, end);
-    } else if (base > 0) {
-      bytes.copyWithin(0, base, end);
-      this.#heldSize = end - base;
-    }
-    this.#reader.next -= base;
+    this.#held ??= new HeldHead();
+    this.#held.keep(bytes, base, end, this.#reader.next);
     return undefined;
   }
 
