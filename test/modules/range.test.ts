@@ -1,7 +1,10 @@
 import { utimesSync } from 'node:fs';
 import t from 'tap';
+import { frame, Http2Client, number32, request, T } from '../support/http2-client.js';
 import { http, httpGet, type Response } from '../support/raw-client.js';
 import { httpConf, serverConf, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
+import { waitFor } from '../support/wait.js';
 
 const content = '0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -130,4 +133,43 @@ t.test('variables about a response keep the value that they had when a header wa
   t.strictSame([found.status, found.header('content-range')], [416, 'bytes */10']);
   // The headers of the response that was to be stay in that of the error.
   t.strictSame(found.all('x-type'), ['text/plain|10|', 'text/plain|10|']);
+});
+
+t.test('over HTTP/2 a range ends where it ends, though the backend goes on', async (t) => {
+  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n\r\n`;
+  const backend = await startTcpBackend(t, (socket) => socket.write(head + content.slice(0, 12)));
+  const s = await startServer(t, {
+    conf: serverConf(
+      `http2 on; access_log %%DIR%%/access.log seen;
+       location / { proxy_pass http://127.0.0.1:${backend.port}; proxy_force_ranges on; proxy_buffering off; }
+       location /trailer { proxy_pass http://127.0.0.1:${backend.port}; proxy_force_ranges on; proxy_buffering off; add_trailer X-Trailer $status; }`,
+      'log_format seen "$uri $status $body_bytes_sent $request_completion";',
+    ),
+  });
+  const client = await Http2Client.connect(t, s.port(0));
+  const ask = (id: number, path: string) => client.request(id, request('GET', path, ['range', 'bytes=2-5']));
+  const lines = (): string[] => s.read('access.log').trim().split('\n');
+
+  ask(1, '/whole');
+  t.match(await client.response(1), { status: '206', body: '2345', reset: undefined });
+  t.equal(s.read('access.log'), '', 'the request goes on');
+  backend.sockets[0]!.end(content.slice(12));
+  await waitFor(() => lines().includes('/whole 206 4 OK'));
+
+  ask(3, '/broken');
+  t.match(await client.response(3), { status: '206', body: '2345', reset: undefined });
+  backend.sockets[1]!.destroy();
+  await waitFor(() => lines().includes('/broken 206 4 OK'));
+
+  ask(5, '/left');
+  t.match(await client.response(5), { status: '206', body: '2345', reset: undefined });
+  client.send(frame(T.RST, 0, 5, number32(8)));
+  await client.ping();
+
+  ask(7, '/trailer');
+  await client.frame(({ type, id }) => type === T.DATA && id === 7, 'data');
+  backend.sockets[3]!.end(content.slice(12));
+  t.match(await client.response(7), { status: '206', body: '2345', reset: undefined, trailers: [['x-trailer', '206']] });
+  await client.ping();
+  t.notOk(client.frames.some(({ type }) => type === T.RST || type === T.GOAWAY));
 });

@@ -153,7 +153,7 @@ export class Http2Stream extends RequestStream<Http2Connection> implements Waiti
       this.stopTime();
     }
     const r = this.request;
-    const end = this.last && size === left && r.out.trailers.length === 0;
+    const end = this.ends && size === left && r.out.trailers.length === 0;
     const { output } = this.c.sending;
     const bytes = output.frame(FRAME.DATA, end ? FLAG.END_STREAM : 0, this.streamId, size);
     (this.chunk as Buffer).copy(bytes, output.length, this.sent, this.sent + size);

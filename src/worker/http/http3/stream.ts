@@ -183,7 +183,7 @@ export class Http3Stream extends RequestStream<Http3Connection> implements Held 
     const chunk = this.chunk as Buffer;
     const piece = size === chunk.length ? chunk : chunk.subarray(from, from + size);
     this.sent += size;
-    const end = this.last && this.sent === this.chunk!.length && r.out.trailers.length === 0;
+    const end = this.ends && this.sent === this.chunk!.length && r.out.trailers.length === 0;
     r.bytesSent += size;
     if (this.#unframed > 0) {
       const before = dataHead(this.#unframed);

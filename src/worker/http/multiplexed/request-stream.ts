@@ -251,6 +251,11 @@ export abstract class RequestStream<C extends KnownClient>
     return false;
   }
 
+  /** Nothing of the body comes behind the piece at hand, though the request may go on: the client need not wait for that. */
+  protected get ends(): boolean {
+    return this.last || (this.#announced === 0 && this.request.rangeSent && !this.request.expectTrailers);
+  }
+
   /** How many bytes wait to be sent. */
   protected get left(): number {
     return this.chunk === null ? 0 : this.chunk.length - this.sent;

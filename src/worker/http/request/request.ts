@@ -152,6 +152,8 @@ export class Request implements ClientTask {
   singleRange = false;
   /** Ranges are cut out of this response even if it is a subrequest's. nginx: r->subrequest_ranges. */
   subrequestRanges = false;
+  /** The range that was asked for is on its way to the client whole, though more of the body may come that nobody gets. */
+  rangeSent = false;
 
   // --- what leaves
   headerSize = 0;

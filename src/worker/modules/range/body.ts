@@ -90,6 +90,7 @@ class OneRange implements BodyStage {
     this.#at = to;
     if (chunk !== null && from < this.#end && to > this.#start) {
       const start = Math.max(this.#start - from, 0);
+      r.rangeSent = to >= this.#end;
       this.#next.send(r, chunk.subarray(start, Math.min(this.#end, to) - from), last);
     } else if (last) {
       this.#next.send(r, null, true);
