@@ -140,7 +140,8 @@ export const between: readonly Rule[] = [
   {
     name: 'mirrors by the time a response breaks off',
     why: 'the response counts as complete, and they have lines of their own, only if they are over by then',
-    when: ({ case: one, left, right }) => uses(one, /mirror \//) && [left, right].some((seen) => some(seen, /: complete$/, 'false')),
+    when: ({ case: one, left, right }) =>
+      uses(one, /mirror \//) && (breaksOff(one) || [left, right].some((seen) => some(seen, /: complete$/, 'false'))),
     what: /\$request_completion$|^lines of|^log /,
   },
   {
@@ -214,7 +215,7 @@ export const between: readonly Rule[] = [
   {
     name: 'a script that echoes a body which breaks off',
     why: 'how much of it has come by then depends on time',
-    when: ({ case: one }) => badBody(one) && uses(one, /ours\.streamed/),
+    when: ({ case: one }) => (badBody(one) || leaves(one)) && uses(one, /ours\.streamed/),
     what: /: body$|\$(body_)?bytes_sent$/,
   },
   {
@@ -742,7 +743,7 @@ export const between: readonly Rule[] = [
     axes: HTTP2,
     when: ({ case: one }) =>
       uses(one, /large_client_header_buffers/) &&
-      anyRequest(one, ({ target, fields }) => target.length + Math.max(0, ...fields.map(([, value]) => value.length)) > 900),
+      anyRequest(one, ({ target, fields }) => target.length + Math.max(0, ...fields.map(([, value]) => value.length)) > 500),
     what: /^end$|^responses?|^lines of|^error log$|^requests? |^log /,
   },
   {
@@ -757,6 +758,33 @@ export const between: readonly Rule[] = [
     why: 'what a backend does wrong is seen before the response is found to be too big, or not any more',
     when: ({ left, right }) => [left, right].some((seen) => seen.get('error log')?.includes('too big subrequest response')),
     what: /^error log$|\$upstream_(bytes_received|response_length)$/,
+  },
+  {
+    name: 'the end of an answer of memcached that comes byte by byte',
+    why: 'a client that has all of the response may have gone before the line behind it came',
+    when: ({ case: one }) => uses(one, /memcached_pass/) && one.answer.bytewise === true,
+    what: /\$request_completion$/,
+  },
+  {
+    name: 'cookies in one line',
+    why: 'HTTP/2 and HTTP/3 join them, and the complaint about one of them quotes the line',
+    axes: HTTP2,
+    when: (_compared, { left, right }) => [left, right].every((text) => text.includes('too short userid cookie')),
+    what: /^error log$/,
+  },
+  {
+    name: 'X-Accel-Charset of a response in whose place a page came',
+    why: 'as in nginx, it holds for the page, too, and the cache keeps no more of the response than its status',
+    axes: ['cached'],
+    when: ({ case: one }) => uses(one, /error_page/) && one.answer.fields.some(([name]) => name === 'X-Accel-Charset'),
+    what: /: header content-type$|\$sent_http_content_type$|\$bytes_sent$/,
+  },
+  {
+    name: 'a response that breaks off before bytes that nobody has read',
+    why: 'the connection ends at once, and the system of the client may drop what the client has not read',
+    when: ({ case: one, left, right }) =>
+      breaksOff(one) && one.client.pipelined === true && [left, right].some((seen) => seen.get('responses') === '0'),
+    what: /^end$|^responses?/,
   },
   {
     name: 'limit_rate without buffers',

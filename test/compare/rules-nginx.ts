@@ -254,7 +254,7 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       uses(one, /charset \$arg_x/) &&
       anyRequest(one, ({ target }) => !target.includes('x=')) &&
-      right.get('responses') !== left.get('responses'),
+      (right.get('responses') !== left.get('responses') || right.get('responses') === '0'),
     what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_|status)|^error log$|^log [2-9]|^requests? |^session /,
   },
   {
@@ -992,7 +992,7 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one }, { left }) =>
       anyRequest(one, ({ body }) => body !== undefined) && (/content-length: 0\b/i.test(left) || /^[\d ,:]+$/.test(left)),
-    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$|: header x-seen$|\$bytes_sent$/,
   },
   {
     name: 'a line that was cut',
@@ -1007,6 +1007,21 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one, left, right }) => uses(one, /post_action/) && linesOf(right) < linesOf(left),
     what: /^log |^lines of|^error log$/,
+  },
+  {
+    name: 'post_action beside a mirror, of what is no image',
+    why: 'nginx writes its line before its request has gone out, or before it is answered',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /image_filter (?!off)/) && uses(one, /"mirror \//) && uses(one, /post_action/),
+    what: /\$upstream_/,
+  },
+  {
+    name: 'the end of a range with trailers',
+    why: 'nginx sends them behind the last byte of the range, before it knows that the response breaks off',
+    axes: nginx,
+    when: ({ case: one }) =>
+      breaksOff(one) && uses(one, /add_trailer/) && anyRequest(one, ({ fields }) => fields.some(([name]) => name === 'Range')),
+    what: /^end$|: complete$/,
   },
   {
     name: 'post_action after a body that nobody read',
@@ -1091,10 +1106,10 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'PUT behind a mirror',
-    why: 'nginx fails a PUT whose body `mirror` has read, for it is not in a file',
+    why: 'nginx fails a PUT whose body `mirror` has read, for it is not in a file, or in one without a name',
     axes: nginx,
     when: ({ case: one, right }) =>
-      uses(one, /dav_methods/) && uses(one, /"mirror /) && right.get('error log')?.includes('must be in a file') === true,
+      uses(one, /dav_methods/) && uses(one, /"mirror /) && /must be in a file|chmod\(\)/.test(right.get('error log') ?? ''),
     what: /^end$|^response|^log |^lines of|^error log$/,
   },
   {
@@ -1139,6 +1154,6 @@ export const beside: readonly Rule[] = [
     told: '**A request body that failed**',
     axes: nginx,
     when: ({ case: one }) => badBody(one) || uses(one, /client_max_body_size/),
-    what: /^request \d+ to the backend$|\$upstream_bytes_sent$|\$content_length$|^requests to the backend$/,
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$|\$content_length$|^requests to the backend$|: header x-seen$/,
   },
 ];

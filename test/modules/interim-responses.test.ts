@@ -2,11 +2,13 @@ import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { listenAsBackend } from '../support/backend-server.js';
 import { againstNginx } from '../support/binary.js';
+import { certs } from '../support/certs.js';
 import { startFastcgi } from '../support/fastcgi-responder.js';
 import { block, END_HEADERS, END_STREAM, frame, Http2Client, request, T } from '../support/http2-client.js';
 import { type Http2Request, startHttp2Origin } from '../support/http2-origin.js';
 import { exchange, http } from '../support/raw-client.js';
 import { httpConf, type Server, startServer } from '../support/server.js';
+import { startTcpBackend } from '../support/tcp-backend.js';
 
 /** The interim heads of each path, in the order in which a backend sends them: the status and a line of headers. */
 const INTERIM: Readonly<Record<string, readonly (readonly [status: number, field?: string])[]>> = {
@@ -202,4 +204,21 @@ t.test('interim responses of all kinds of backends', { skip: againstNginx && 'ng
     [200, 'failed failed'],
     'FastCGI cannot switch',
   );
+});
+
+t.test('over TLS, too, what leaves behind an interim head is counted', async (t) => {
+  const { rsa } = certs();
+  const backend = await startTcpBackend(t, (socket) =>
+    socket.end('HTTP/1.1 103 x\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nbroken\r\n'),
+  );
+  const s = await startServer(t, {
+    conf: httpConf(
+      `log_format sent "$bytes_sent sent"; access_log %%DIR%%/access.log sent; early_hints 1; proxy_cache_path %%DIR%%/cache keys_zone=c:1m;
+       server { listen 127.0.0.1:%%PORT_0%% ssl; ssl_certificate ${rsa.cert}; ssl_certificate_key ${rsa.key};
+         location / { proxy_pass http://127.0.0.1:${backend.port}; proxy_http_version 1.1; proxy_cache c; proxy_cache_valid 1h; } }`,
+    ),
+  });
+  const text = await exchange(s, 'HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n', { tls: {} });
+  t.match(text, /^HTTP\/1\.1 103[\s\S]*\nHTTP\/1\.1 200 OK\r\n/);
+  await s.accessLogged(`${text.length} sent`);
 });

@@ -133,14 +133,17 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     return !this.#pending && this.released;
   }
 
+  /** What waits for nothing but the end of the tick is as good as sent. */
   get unsent(): number {
-    if (this.closed) {
-      return this.#left;
-    }
+    return this.closed ? this.#left : this.#untaken(this.blocked);
+  }
+
+  #untaken(withQueue: boolean): number {
     const below = plainLength(this.#handle?.writeQueueSize ?? 0);
     // What the cipher has and libuv has not, for it gives it so much at a time.
     const made = (this.#cipher as { readonly writeQueueSize?: number } | null)?.writeQueueSize ?? 0;
-    return below + plainLength(Math.max(0, made - AT_A_TIME)) + (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0);
+    const waits = withQueue ? (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0) : 0;
+    return below + plainLength(Math.max(0, made - AT_A_TIME)) + waits;
   }
 
   /** `bytes` came too late to be sent. */
@@ -455,7 +458,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     if (this.closed) {
       return;
     }
-    this.#left = this.unsent;
+    this.#left = this.#untaken(true);
     this.closed = true;
     clearTimeout(this.#closeTimer);
     if (this.#handle === undefined) {
@@ -480,7 +483,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     if (this.closed) {
       return;
     }
-    const left = this.unsent;
+    const left = this.#untaken(true);
     // A connection that was ended already, or is none of TCP, cannot be reset.
     if (this.#handle?.reset === undefined || this.#handle.reset(() => this.#gone()) !== 0) {
       this.close();

@@ -83,9 +83,9 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
     return this.#queue !== null || this.below.pending;
   }
 
+  /** What waits until records go past the cipher is as good as sent. */
   get unsent(): number {
-    const waits = this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0;
-    return this.#late + waits + plainLength(this.below.unsent);
+    return this.#late + plainLength(this.below.unsent);
   }
 
   get blocked(): boolean {
@@ -257,7 +257,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
 
   /** Notes what was never sent, and frees OpenSSL's part: the socket below is closed. */
   protected gone(): void {
-    this.#late = this.unsent - plainLength(this.below.unsent);
+    this.#late += this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0;
     this.#queue = null;
     this.free();
   }
