@@ -163,7 +163,7 @@ export class Report implements Results {
 async function playedAlone(runner: Runner, { case: one, axis }: Compared): Promise<Compared | undefined> {
   let last: Compared | undefined;
   const results: Results = { compared: (compared) => void (last = compared), refused: () => {}, passing: () => {} };
-  await runner.play([one], [axis], results);
+  await runner.play([one], [axis], results, { again: 1 });
   return last;
 }
 

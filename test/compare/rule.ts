@@ -39,6 +39,8 @@ function textsOf({ parts }: Case): readonly string[] {
 }
 
 export const uses = (one: Case, text: RegExp): boolean => textsOf(one).some((part) => text.test(part));
+/** Whether a body was found not to be what its packing says, as one that a script has changed. */
+export const unpacksBadly = (seen: Compared['left']): boolean => seen.get('error log')?.includes('inflate() failed') === true;
 /** Whether the client ends its side before it has the response. */
 export const leaves = (one: Case): boolean =>
   one.client.leave !== undefined || one.client.cancel !== undefined || anyRequest(one, ({ body }) => body?.framing === 'short');

@@ -23,6 +23,7 @@ import {
   sameLines,
   some,
   unframed,
+  unpacksBadly,
   uses,
   within,
   withoutSession,
@@ -172,9 +173,9 @@ export const between: readonly Rule[] = [
   {
     name: 'a response of HTTP/3 that breaks off at its beginning',
     why: 'a reset stream loses what the client has not read',
-    axes: HTTP3,
+    axes: [...HTTP3, 'nginx-http3'],
     when: ({ case: one, left, right }) =>
-      BROKEN.has(one.answer.framing) && (left.get('responses') === '0' || right.get('responses') === '0'),
+      (BROKEN.has(one.answer.framing) || unpacksBadly(left)) && (left.get('responses') === '0' || right.get('responses') === '0'),
     what: /^responses?|^log /,
   },
   {
@@ -535,7 +536,7 @@ export const between: readonly Rule[] = [
     told: '**A response without a status line**',
     axes: [...HTTP2, 'nginx-http2', 'nginx-http3'],
     when: ({ case: one }) => headless(one.answer.raw) && uses(one, /proxy_pass/),
-    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|(document_)?uri|request_filename|args|pipe|slice_range)|^log [2-9]|^lines of|^error log$|^requests? /,
+    what: /^responses?|^end$|^log \d+: \$(status|upstream_|sent_http_|content_|server_protocol|http2|body_bytes|bytes_|request_completion|request_method|proxy_|(document_)?uri|request_filename|args|pipe|slice_range)|^log [2-9]|^lines of|^error log$|^requests? /,
   },
   {
     name: 'a Transfer-Encoding of the configuration',
@@ -685,7 +686,7 @@ export const between: readonly Rule[] = [
     told: 'A 101 that nobody asked for is an error.',
     axes: HTTP2,
     when: ({ case: one }) => one.answer.raw?.startsWith('HTTP/1.1 101') === true && uses(one, /_pass /),
-    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log [2-9]|^log \d+: \$(status|upstream_\w+|sent_http_\w+|bytes_sent|body_bytes_sent|request_completion|document_uri|request_filename|realpath_root)$/,
+    what: /^end$|^responses?|^lines of|^error log$|^requests? |^log [2-9]|^log \d+: \$(status|upstream_\w+|sent_http_\w+|bytes_sent|body_bytes_sent|request_completion|document_uri|request_filename|realpath_root|limit_rate)$/,
   },
   {
     name: 'the length of a body that is already there',
@@ -785,6 +786,12 @@ export const between: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       breaksOff(one) && one.client.pipelined === true && [left, right].some((seen) => seen.get('responses') === '0'),
     what: /^end$|^responses?/,
+  },
+  {
+    name: 'how much was sent to a client that closes behind its last request',
+    why: 'its system refuses what comes, which one server sees before it sends more and the other behind that',
+    when: ({ case: one }) => one.client.leave !== undefined,
+    what: /\$(body_)?bytes_sent$|\$sent_http_connection$|\$request_completion$/,
   },
   {
     name: 'limit_rate without buffers',

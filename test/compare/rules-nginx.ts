@@ -20,6 +20,7 @@ import {
   type Rule,
   sameLines,
   some,
+  unpacksBadly,
   uses,
   within,
   withoutSession,
@@ -50,7 +51,7 @@ const withoutRealpaths = (text: string): string =>
 const PADDING = 402;
 
 /** The name of a run, of a case or of a group in a header. */
-const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|http2_\w+)\b/g;
+const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|sticky_\w+|http2_\w+)\b/g;
 
 /** A request to a backend, or a header, without such names and without what says that its session of TLS was there before. */
 const withoutHost = (text: string): string => withoutSession(text).replaceAll(HOST_NAME, '');
@@ -122,7 +123,7 @@ export const beside: readonly Rule[] = [
     when: ({ case: one, right }) =>
       uses(one, /ssi on|gunzip on|sub_filter|gzip on|image_filter /) &&
       right.get('responses') === '0' &&
-      (['bad-chunk', 'short', 'long'].includes(one.answer.framing) || packedNothing(one)),
+      (['bad-chunk', 'short', 'long'].includes(one.answer.framing) || packedNothing(one) || unpacksBadly(right)),
     what: /^end$|^responses?|\$(body_)?bytes_sent$/,
   },
   {
@@ -482,7 +483,7 @@ export const beside: readonly Rule[] = [
     why: 'a page that is included for an error may leave the response, and those behind it, where they are',
     axes: multiplexed,
     when: ({ case: one, left, right }) => uses(one, /ssi on/) && left.get('end') === 'done' && right.get('end') === 'late',
-    what: /^end$|^response|^log |^lines of|^error log$/,
+    what: /^end$|^response|^requests? |^log |^lines of|^error log$/,
   },
   {
     name: 'a client that leaves once a response breaks off',
@@ -661,7 +662,7 @@ export const beside: readonly Rule[] = [
     name: 'early data by the time of a subrequest',
     why: 'the handshake is over by then, or not',
     axes: ['nginx-early'],
-    when: ({ case: one }) => uses(one, /\$ssl_early_data/) && uses(one, /ssi on|add_(before|after)_body|mirror|auth_request/),
+    when: ({ case: one }) => uses(one, /\$ssl_early_data/) && uses(one, /ssi on|add_(before|after)_body|mirror|auth_request|js_access/),
     what: /^request \d+ to the backend$/,
   },
   {
@@ -833,6 +834,43 @@ export const beside: readonly Rule[] = [
     axes: ['nginx-http2'],
     when: ({ case: one, left, right }) => uses(one, /http2_chunk_size 1;/) && right.get('end') === 'closed' && left.get('end') === 'done',
     what: /./,
+  },
+  {
+    name: 'a backend that makes room for each piece of a body',
+    why: 'nginx counts what it says of its windows as the head of the response, which becomes too long with many small pieces',
+    axes: nginx,
+    when: ({ case: one, right }) =>
+      http2Backend(one) && uses(one, /client_body_buffer_size 8;/) && right.get('error log')?.includes('too big header') === true,
+    what: /./,
+  },
+  {
+    name: 'limit_except and what makes the response',
+    told: '**`limit_except`**',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /limit_except/) && uses(one, /js_content|empty_gif|stub_status|memcached_pass/),
+    what: /^end$|^responses?|^requests? |^log |^error log$/,
+  },
+  {
+    name: 'gzip_no_buffer with what is added',
+    why: 'nginx sends the head of the packed body several times',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /gzip_no_buffer on/) && uses(one, /add_(before|after)_body/),
+    what: /: body$|bytes_sent$/,
+  },
+  {
+    name: 'a long header of a request behind another one',
+    why: 'nginx reads both into one buffer, and wants a large one for what does not fit behind the first',
+    axes: http1,
+    when: ({ case: one, right }) =>
+      uses(one, /large_client_header_buffers \d+ 512/) && one.client.requests.length > 1 && some(right, /^response [2-9]: status$/, '400'),
+    what: /^end$|^responses?|^requests? |^log |^lines of|^error log$/,
+  },
+  {
+    name: 'the body of what SSI includes over HTTP/2',
+    why: 'nginx has no length of a body without one that it has not read before, and leaves the body out',
+    axes: multiplexed,
+    when: ({ case: one }) => uses(one, /ssi on/) && hasChunks(one),
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
   },
   {
     name: '$sent_http_connection of a kept connection',
