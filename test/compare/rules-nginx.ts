@@ -847,7 +847,10 @@ export const beside: readonly Rule[] = [
     name: 'limit_except and what makes the response',
     told: '**`limit_except`**',
     axes: nginx,
-    when: ({ case: one }) => uses(one, /limit_except/) && uses(one, /js_content|empty_gif|stub_status|memcached_pass/),
+    when: ({ case: one, right }) =>
+      uses(one, /limit_except/) &&
+      uses(one, /js_content|empty_gif|stub_status|memcached_pass/) &&
+      ['404', '405'].some((status) => some(right, /^log \d+: \$status$/, status)),
     what: /^end$|^responses?|^requests? |^log |^error log$/,
   },
   {
