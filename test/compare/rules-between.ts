@@ -611,7 +611,7 @@ export const between: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       leaves(one) &&
       (uses(one, /post_action/) ||
-        [left, right].every((seen) => some(seen, /^log \d+: \$status$/, '499')) ||
+        [left, right].every((seen) => linesOf(seen) === 0 || some(seen, /^log \d+: \$status$/, '499')) ||
         one.client.cancel !== undefined),
     what: /to the backend$|\$upstream_|^error log$|\$sent_http_|^responses?/,
   },
@@ -783,8 +783,10 @@ export const between: readonly Rule[] = [
   {
     name: 'a response that breaks off before bytes that nobody has read',
     why: 'the connection ends at once, and the system of the client may drop what the client has not read',
-    when: ({ case: one, left, right }) =>
-      breaksOff(one) && one.client.pipelined === true && [left, right].some((seen) => seen.get('responses') === '0'),
+    when: ({ case: one, left, right }, { what }) =>
+      breaksOff(one) &&
+      one.client.pipelined === true &&
+      (/: (body|complete)$/.test(what) || [left, right].some((seen) => seen.get('responses') === '0')),
     what: /^end$|^responses?/,
   },
   {

@@ -256,7 +256,7 @@ export const beside: readonly Rule[] = [
       uses(one, /charset \$arg_x/) &&
       anyRequest(one, ({ target }) => !target.includes('x=')) &&
       (right.get('responses') !== left.get('responses') || right.get('responses') === '0'),
-    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|sent_http_|status)|^error log$|^log [2-9]|^requests? |^session /,
+    what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|gzip_ratio|sent_http_|status)|^error log$|^log [2-9]|^requests? |^session /,
   },
   {
     name: 'what JavaScript still waited for',
@@ -270,7 +270,7 @@ export const beside: readonly Rule[] = [
     told: '`r.send()` sends no body in answer to HEAD',
     axes: nginx,
     when: ({ case: one }) => uses(one, /js_content main\.(pieces|announced)/) && anyRequest(one, ({ method }) => method === 'HEAD'),
-    what: /^end$|^responses?|bytes_sent$|\$request_completion$|^lines of|^log [2-9]|^error log$|^requests? /,
+    what: /^end$|^responses?|bytes_sent$|\$request_completion$|^lines of|^log [2-9]|^error log$|^requests? |: upstream_bytes_received$/,
   },
   {
     name: 'early hints where a script announces the length of its response',
@@ -663,7 +663,7 @@ export const beside: readonly Rule[] = [
     why: 'the handshake is over by then, or not',
     axes: ['nginx-early'],
     when: ({ case: one }) => uses(one, /\$ssl_early_data/) && uses(one, /ssi on|add_(before|after)_body|mirror|auth_request|js_access/),
-    what: /^request \d+ to the backend$/,
+    what: /^request \d+ to the backend$|\$upstream_bytes_sent$/,
   },
   {
     name: 'the length that a script announced, with the size of an image in its place',
@@ -852,6 +852,21 @@ export const beside: readonly Rule[] = [
       uses(one, /js_content|empty_gif|stub_status|memcached_pass/) &&
       ['404', '405'].some((status) => some(right, /^log \d+: \$status$/, status)),
     what: /^end$|^responses?|^requests? |^log |^error log$/,
+  },
+  {
+    name: 'a cookie of sticky in early hints',
+    why: 'nginx puts all fields into them that the response has so far',
+    axes: nginx,
+    when: ({ case: one }) => uses(one, /sticky cookie/) && uses(one, /early_hints/),
+    what: /: interim$|bytes_sent$/,
+  },
+  {
+    name: 'a script whose response is too large an image',
+    why: 'nginx lets it go on, and it fails with what it does next',
+    axes: nginx,
+    when: ({ case: one, left, right }) =>
+      uses(one, /js_content/) && [left, right].every((seen) => seen.get('error log')?.includes('image filter: too big response') === true),
+    what: /^error log$/,
   },
   {
     name: 'gzip_no_buffer with what is added',

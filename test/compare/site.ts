@@ -74,9 +74,10 @@ interface Connection {
 }
 
 /** What the configurations of cases lead to; nginx also has what njs and its library of TLS leave behind. */
-const ALERTS = /open socket #\d+ left|"alias" cannot be used|rejection: TypeError: subrequest can only be created for the primary/;
+const ALERTS =
+  /open socket #\d+ left|"alias" cannot be used|rejection: (?:TypeError: subrequest can only be created for the primary|InternalError: subrequest creation failed)/;
 const NGINX_ALERTS = new RegExp(
-  `${ALERTS.source}|header already sent|request count is zero|ignoring stale global SSL error|exited on signal (?:6|11)|js unhandled rejection: InternalError: failed to send|ignore long locked inactive cache entry|js unhandled rejection: InternalError: subrequest creation failed`,
+  `${ALERTS.source}|header already sent|request count is zero|ignoring stale global SSL error|exited on signal (?:6|11)|js unhandled rejection: InternalError: failed to send|ignore long locked inactive cache entry`,
 );
 
 /** Milliseconds in which a server must have read all cases of a batch. */
