@@ -679,7 +679,6 @@ http> setTimeout(function () { setTimeout(function () { r.return(200, 'nested');
 = 200 Content-Type: text/plain | Content-Length: 6 "nested"
 http> var out = []; setTimeout(function () { out.push(1); }, 3); setTimeout(function () { out.push(2); }, 1); setTimeout(function () { out.push(0); }); setTimeout(function () { r.return(200, out.join()); }, 8);
 = 200 Content-Type: text/plain | Content-Length: 5 "0,2,1"
-~ 200 Content-Type: text/plain | Content-Length: 5 "2,0,1"
 http> var id = setTimeout(function () { r.return(500); }, 1); setTimeout(function () { r.return(200, 'x'); }, 5); clearTimeout(id);
 = 200 Content-Type: text/plain | Content-Length: 1 "x"
 http> setTimeout(function () { r.warn('in timer'); r.return(200); }, 1);

@@ -3,11 +3,11 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { fileURLToPath } from 'node:url';
 import { ERROR, type Level } from '../../shared/log/level.js';
 import { stackOf } from '../../shared/text/error-text.js';
-import { setTimer } from '../../shared/time/timer.js';
 import type { ClientTask } from '../task/client-task.js';
 import type { FetchScope } from './fetch-settings.js';
 import { isTooEarly, lookedAfter, runPutOff } from './put-off.js';
 import { isPromise, outcomeOf } from './script-promise.js';
+import { ScriptTimers } from './script-timers.js';
 import { mappedFrame } from './source-maps.js';
 
 /** What a task logs with: a request, a session or the worker. */
@@ -70,7 +70,7 @@ export class Task {
   readonly owner: TaskOwner;
   readonly #end: TaskEnd;
   // Most handlers have none of these four.
-  #timers: Set<NodeJS.Timeout> | undefined = undefined;
+  #timers: ScriptTimers | undefined = undefined;
   #resources: Set<() => void> | undefined = undefined;
   #times: Map<string, number> | undefined = undefined;
   /** Rejected promises that somebody may still look after while it waits, and why. */
@@ -324,9 +324,7 @@ export class Task {
       // What it is in the middle of may still come to them.
       setImmediate(() => this.#reportLeft(left));
     }
-    for (const timer of this.#timers ?? []) {
-      clearTimeout(timer);
-    }
+    this.#timers?.close();
     this.#timers = undefined;
     for (const close of this.#resources ?? []) {
       close();
@@ -343,21 +341,15 @@ export class Task {
   /** Sets a timer that the task waits for. */
   startTimer(callback: (...args: unknown[]) => unknown, delay: number, args: readonly unknown[]): NodeJS.Timeout {
     this.hold();
-    const timer = setTimer(() => {
-      this.#timers?.delete(timer);
-      this.callback(() => callback(...args));
-    }, delay) as NodeJS.Timeout;
-    this.#timers ??= new Set();
-    this.#timers.add(timer);
-    return timer;
+    this.#timers ??= new ScriptTimers();
+    return this.#timers.start(() => this.callback(() => callback(...args)), delay);
   }
 
   /** Takes a timer back; false if it is none of the task's. */
   stopTimer(timer: NodeJS.Timeout): boolean {
-    if (this.#timers?.delete(timer) !== true) {
+    if (this.#timers?.stop(timer) !== true) {
       return false;
     }
-    clearTimeout(timer);
     this.release();
     return true;
   }

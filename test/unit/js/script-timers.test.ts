@@ -1,0 +1,94 @@
+import t from 'tap';
+import { ScriptTimers } from '../../../src/worker/js/script-timers.js';
+import { enter, leave } from '../../../src/worker/task/at-work.js';
+
+/** Lets the machine be busy for so many milliseconds. */
+function busy(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until) {}
+}
+
+/** Does work of one event, as a request's. */
+function inOneEvent(work: () => void): void {
+  const before = enter({ giveUp() {}, breakOff() {} });
+  work();
+  leave(before);
+}
+
+const after = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+t.test('timers of one event run out in the order of their times, however busy the machine is', async (t) => {
+  const timers = new ScriptTimers();
+  const called: string[] = [];
+  inOneEvent(() => {
+    for (const [name, ms] of [
+      ['e', 40],
+      ['d', 20],
+      ['b', 1],
+      ['a', 0],
+      ['c', 1],
+    ] as const) {
+      timers.start(() => called.push(name), ms);
+      busy(30);
+    }
+  });
+  await after(120);
+  t.equal(called.join(''), 'abcde');
+});
+
+t.test('what is taken back is not called, and holds nothing else up', async (t) => {
+  const timers = new ScriptTimers();
+  const called: number[] = [];
+  const handles = new Map<number, NodeJS.Timeout>();
+  const set = (ms: number): void =>
+    void handles.set(
+      ms,
+      timers.start(() => called.push(ms), ms),
+    );
+  inOneEvent(() => {
+    for (const ms of [60, 50, 5, 30, 4, 20, 3]) {
+      set(ms);
+      busy(4);
+    }
+    t.ok(timers.stop(handles.get(4)!));
+    t.ok(timers.stop(handles.get(50)!));
+    t.notOk(timers.stop(handles.get(50)!), 'only once');
+  });
+  timers.start(() => {
+    called.push(0);
+    t.notOk(timers.stop(handles.get(3)!), 'it was called');
+    t.ok(timers.stop(handles.get(60)!), 'whoever has its timer by now');
+  }, 5);
+  await after(150);
+  t.strictSame(
+    called.filter((ms) => ms !== 0),
+    [3, 5, 20, 30],
+  );
+  t.ok(called.includes(0));
+});
+
+t.test('many, of which a script takes half back', async (t) => {
+  const timers = new ScriptTimers();
+  const called: number[] = [];
+  let seed = 7;
+  inOneEvent(() => {
+    const handles = Array.from({ length: 5000 }, () => {
+      seed = (seed * 48271) % 2147483647;
+      const ms = seed % 50;
+      return timers.start(() => called.push(ms), ms);
+    });
+    for (let i = 0; i < handles.length; i += 2) {
+      timers.stop(handles[i]!);
+    }
+  });
+  await after(300);
+  t.equal(called.length, 2500);
+  t.strictSame(
+    called,
+    [...called].sort((a, b) => a - b),
+  );
+  const rest = new ScriptTimers();
+  rest.start(() => t.fail('closed'), 1);
+  rest.close();
+  await after(20);
+});
