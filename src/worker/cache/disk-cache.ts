@@ -225,15 +225,15 @@ export class DiskCache implements TickTask {
     if (bytes === undefined || bytes.length !== entry.bodyStart || this.purgedSince(header.key, tags, asked) !== 'no') {
       return;
     }
-    // A purge that was made in this very moment has perhaps looked at the file before.
-    const later = (): void => {
-      if (this.purgedSince(header.key, tags, asked) !== 'no') {
-        this.purgeEntry(entry.path.slice(-32), [{ what: 'key', text: header.key, soft: true, at: Date.now() }], false);
-      }
-    };
-    if (this.index.marks.unlessPurged(header.key, tags, asked, 'no', { work: () => this.#writeHeader(entry, bytes, asked), later })) {
-      later();
-    }
+    this.index.marks.unlessPurged(header.key, tags, asked, 'no', {
+      work: () => this.#writeHeader(entry, bytes, asked),
+      // A purge that was made in this very moment has perhaps looked at the file before.
+      after: () => {
+        if (this.purgedSince(header.key, tags, asked) !== 'no') {
+          this.purgeEntry(entry.path.slice(-32), [{ what: 'key', text: header.key, soft: true, at: Date.now() }], false);
+        }
+      },
+    });
   }
 
   #writeHeader(entry: CacheEntry, bytes: Buffer, asked: number): void {

@@ -157,7 +157,7 @@ export function storeError(u: UpstreamRequest, use: CacheUse, conf: Readonly<Cac
 
 /**
  * Ends the writing of a response: its file gets its place, and the index hears of it, unless it was purged meanwhile. The lock is given
- * back if it is kept. Returns whether it is, or may be where that shows at the end of the tick.
+ * back once the file is written. Returns whether the response is kept, or may be where that shows at the end of the tick.
  */
 export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
   const { hash, key, tags, askedAt, lockHash, lockId } = use;
@@ -173,7 +173,8 @@ export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
   const main = hash === use.main ? null : use.main;
   const row = { hash, key, main, size: diskSize(size), tags };
   let moved = false;
-  const inPlace = disk.index.marks.unlessPurged(key, tags, askedAt, purged, {
+  use.lockId = 0;
+  const atOnce = disk.index.marks.unlessPurged(key, tags, askedAt, purged, {
     work() {
       moved = writer.move();
     },
@@ -183,23 +184,17 @@ export function keepResponse(use: CacheUse, writer: CacheWriter): boolean {
         disk.index.put(row, Date.now());
       }
     },
-    later() {
+    after() {
       if (moved) {
         disk.stored(row, askedAt, lockHash, lockId);
-      } else {
-        writer.abort();
+        return;
+      }
+      writer.abort();
+      if (lockId !== 0) {
         disk.unlock(lockHash, lockId);
       }
     },
   });
-  if (inPlace && !moved) {
-    writer.abort();
-    return false;
-  }
-  if (inPlace) {
-    disk.stored(row, askedAt, lockHash, lockId);
-  }
-  use.stored = true;
-  use.lockId = 0;
-  return true;
+  use.stored = moved || !atOnce;
+  return use.stored;
 }

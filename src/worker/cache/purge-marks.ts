@@ -26,8 +26,8 @@ export interface FileWork {
   work(): void;
   /** Tells the index, in the transaction in which the work was done. */
   note?(): void;
-  /** Goes on where the work had to wait for the end of the tick, whether it was done or not. */
-  later(): void;
+  /** Goes on, whether the work was done or not. */
+  after(): void;
 }
 
 /** How often something was purged in one way, and how many entries that took. */
@@ -134,9 +134,10 @@ export class PurgeMarks {
    * between the look, the work and its note in the index, so that nobody sees what was asked for before it; the first one after a while
    * may, and whoever notes the file finds it. Returns false where another process holds the zone: all is done at the end of the tick.
    */
-  unlessPurged(key: string, tags: readonly string[], asked: number, known: Purged, { work, note, later }: FileWork): boolean {
+  unlessPurged(key: string, tags: readonly string[], asked: number, known: Purged, { work, note, after }: FileWork): boolean {
     if (preciseMs() - this.#seen > RECENT_MS) {
       work();
+      after();
       return true;
     }
     let done = false;
@@ -151,9 +152,10 @@ export class PurgeMarks {
       }
     };
     if (nowPatiently(this.#sql, look, TRIES)) {
+      after();
       return true;
     }
-    this.#sql.submit({ work: look, after: later });
+    this.#sql.submit({ work: look, after });
     return false;
   }
 
