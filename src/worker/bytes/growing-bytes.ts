@@ -9,6 +9,18 @@ export class GrowingBytes {
     this.#length = first.length;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Forgets the first `size` bytes. */
+  drop(size: number): void {
+    if (size > 0) {
+      this.#memory.copyWithin(0, size, this.#length);
+      this.#length -= size;
+    }
+  }
+
   /** All bytes so far; valid until more come. */
   get all(): Buffer {
     return this.#memory.subarray(0, this.#length);

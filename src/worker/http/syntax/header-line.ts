@@ -1,5 +1,5 @@
 import { findKnownHeader, type KnownHeader } from './header-names.js';
-import { allBut, CONTROLS, NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
+import { allBut, NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
 
 /** The line is not complete yet; nothing was found wrong so far. */
 export const LINE_AGAIN = 0;
@@ -20,7 +20,7 @@ const COLON = 0x3a;
 const UNDERSCORE = 0x5f;
 
 // The bytes with which a part of a line goes on. What is not good in a name but does not end it counts once the line is complete.
-const QUIET_NAME = allBut(`${CONTROLS} :\x7f`);
+const QUIET_NAME = allBut(':\x7f').fill(0, 0, SPACE + 1);
 const QUIET_VALUE = allBut('\0\r\n');
 const QUIET_CR = quietBytes('\r');
 const QUIET_IGNORED = allBut('\n');

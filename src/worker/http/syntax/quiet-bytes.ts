@@ -1,11 +1,8 @@
 /**
- * A table of bytes: 1 for those that leave an unfinished line unfinished, so that it need not be read anew for them. What is read byte by
+ * A table of bytes: 0 for those that may end or spoil an unfinished line, which need not be read anew for the others. What is read byte by
  * byte would cost its square otherwise.
  */
 export type QuietBytes = Uint8Array;
-
-/** The control characters but DEL. */
-export const CONTROLS = String.fromCharCode(...Array.from({ length: 0x20 }, (_none, c) => c));
 
 /** No byte is quiet. */
 export const NO_BYTES: QuietBytes = new Uint8Array(256);

@@ -1,4 +1,4 @@
-import { allBut, CONTROLS, NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
+import { NO_BYTES, type QuietBytes, quietBytes } from './quiet-bytes.js';
 
 /** The request line is not complete yet; nothing was found wrong so far. */
 export const REQUEST_LINE_AGAIN = 0;
@@ -43,7 +43,6 @@ for (const c of './') {
   targetKind[c.charCodeAt(0)] = SPECIAL_AFTER_SLASH;
 }
 
-const QUIET_TARGET = allBut(`${CONTROLS} \x7f`);
 const QUIET_SPACE = quietBytes(' ');
 
 const kind = new Uint8Array(256);
@@ -61,7 +60,7 @@ allow(HOST_BYTE, `${letters + digits}.-`);
 allow(LITERAL_BYTE, `${letters + digits}:-._~!$&'()*+,;=`);
 allow(DIGIT, digits);
 allow(ALPHA, letters);
-const quietKind = (bit: number): QuietBytes => kind.map((bits) => ((bits & bit) === 0 ? 0 : 1));
+const quietKind = (bit: number): QuietBytes => kind.map((bits) => bits & bit);
 const QUIET_METHOD = quietKind(METHOD_BYTE);
 const QUIET_SCHEMA = quietKind(SCHEMA_BYTE);
 const QUIET_HOST = quietKind(HOST_BYTE);
@@ -252,7 +251,7 @@ export class RequestLine {
       }
     }
     if (i >= end) {
-      return this.#again(QUIET_TARGET);
+      return this.#again(targetKind);
     }
     this.uriEnd = i;
     this.#at = i;

@@ -6,7 +6,7 @@ import { METHOD } from '../../http/syntax/method.js';
 import type { BodyFrame, Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_INVALID, HEAD_OK, isInterim } from '../../upstream/response/head-codes.js';
-import { HeldHead } from '../../upstream/response/held-head.js';
+import { type HeldHead, holdHead } from '../../upstream/response/held-head.js';
 import {
   BROKEN,
   beginRecord,
@@ -155,7 +155,7 @@ export class FastcgiExchange implements Exchange {
       if (!held.goesOn(bytes, start, end, this.#reader.quiet) && this.#headSize < bufferSize) {
         return HEAD_AGAIN;
       }
-      head = held.bytes;
+      head = held.all;
       start = 0;
       end = held.length;
     }
@@ -167,8 +167,8 @@ export class FastcgiExchange implements Exchange {
       if (this.#headSize >= bufferSize) {
         return invalid(u, 'upstream sent too big header');
       }
-      this.#held ??= new HeldHead();
-      this.#held.keep(head, this.#reader.next, end, this.#reader.next);
+      const { next } = this.#reader;
+      this.#held = holdHead(held, head, next, end, next);
       return HEAD_AGAIN;
     }
     // What follows the head in this record is body.

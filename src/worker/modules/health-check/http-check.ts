@@ -11,7 +11,7 @@ import type { Exchange } from '../../upstream/exchange/exchange.js';
 import type { UpstreamRequest } from '../../upstream/exchange/upstream-request.js';
 import { type CheckResult, PeerCheck } from '../../upstream/health/peer-check.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_OK } from '../../upstream/response/head-codes.js';
-import { HeldHead } from '../../upstream/response/held-head.js';
+import { type HeldHead, holdHead } from '../../upstream/response/held-head.js';
 import type { Http1Reader, PieceSink } from '../../upstream/response/http1-reader.js';
 import { doing, P } from './check-phase.js';
 import { type HttpCheckPlan, MAX_BODY } from './plan.js';
@@ -113,7 +113,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
       if (!held.goesOn(given, 0, size, reader.quiet) && held.length < bufferSize) {
         return;
       }
-      bytes = held.bytes;
+      bytes = held.all;
       end = held.length;
       start = held.read;
     }
@@ -136,8 +136,7 @@ export class HttpCheck extends PeerCheck implements ChannelOwner, PieceSink {
           this.#end('reading response header from upstream: upstream sent too big header', false);
           return;
         }
-        this.#held ??= new HeldHead();
-        this.#held.keep(bytes, base, end, start);
+        this.#held = holdHead(this.#held, bytes, base, end, start);
         return;
       }
       if (code !== HEAD_OK) {

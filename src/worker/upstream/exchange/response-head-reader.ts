@@ -5,7 +5,7 @@ import type { Channel, ChannelOwner } from '../connection/channel.js';
 import { transferFailure } from '../connection/wire-errors.js';
 import { Http2Refused, Http2Unsuited } from '../http2/http2-user.js';
 import { HEAD_AGAIN, HEAD_ERROR, HEAD_INTERIM, HEAD_INVALID, HEAD_NONE } from '../response/head-codes.js';
-import { HeldHead } from '../response/held-head.js';
+import { type HeldHead, holdHead } from '../response/held-head.js';
 import { FailureType, statusFailure } from '../settings/failure.js';
 import { interceptError } from './intercept.js';
 import { logUpstreamHead } from './log-exchange.js';
@@ -57,7 +57,7 @@ export class ResponseHeadReader implements ChannelOwner {
       return;
     }
     if (held.goesOn(given, 0, size, u.exchange.quiet) || held.length >= u.conf.settings.bufferSize) {
-      this.#read(held.bytes, held.read, held.length);
+      this.#read(held.all, held.read, held.length);
     }
   }
 
@@ -85,8 +85,7 @@ export class ResponseHeadReader implements ChannelOwner {
           u.peer.next(FailureType.INVALID_HEADER);
           return;
         }
-        this.#held ??= new HeldHead();
-        this.#held.keep(bytes, base, end, start);
+        this.#held = holdHead(this.#held, bytes, base, end, start);
         return;
       }
       if (code === HEAD_INTERIM) {

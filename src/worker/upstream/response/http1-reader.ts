@@ -1,8 +1,8 @@
 import { ERROR, WARN } from '../../../shared/log/level.js';
-import { Growing } from '../../bytes/growing.js';
 import { CHUNK_AGAIN, CHUNK_DONE, ChunkedBody } from '../../http/syntax/chunked-body.js';
-import { areQuiet, NO_BYTES, type QuietBytes } from '../../http/syntax/quiet-bytes.js';
+import { NO_BYTES, type QuietBytes } from '../../http/syntax/quiet-bytes.js';
 import type { HeaderKinds } from './header-kinds.js';
+import { HeldHead } from './held-head.js';
 import { type HeadProgress, type Reporter, readHttp1Head, readTrailers } from './http1-head.js';
 import type { UpstreamHead } from './upstream-head.js';
 
@@ -27,10 +27,8 @@ export class Http1Reader implements HeadProgress {
   /** Bytes still to come, or UNTIL_CLOSE. */
   #left = 0;
   #chunked: ChunkedBody | null = null;
-  /** What came of the trailers so far, from a line on that is unfinished; null before the last chunk. */
-  #trailers: Growing | null = null;
-  /** How many bytes of trailers have been read before it. */
-  #trailersRead = 0;
+  /** What came of the trailers so far; null before the last chunk. */
+  #trailers: HeldHead | null = null;
   #keepTrailers = false;
   #trailerLimit = 0;
 
@@ -132,33 +130,27 @@ export class Http1Reader implements HeadProgress {
   }
 
   #readTrailers(head: UpstreamHead, reporter: Reporter, bytes: Buffer, start: number, end: number): boolean {
-    const after = this.#trailers === null ? 'final chunk' : 'trailers';
-    if (this.#trailers === null) {
-      this.#trailers = new Growing();
-      this.#trailersRead = 0;
-      this.quiet = NO_BYTES;
-    }
-    const held = this.#trailers;
-    const room = this.#trailerLimit - this.#trailersRead;
-    held.add(bytes, start, end);
-    if (held.length < room && areQuiet(this.quiet, bytes, start, end)) {
+    const before = this.#trailers;
+    const limit = this.#trailerLimit;
+    if (before !== null && !before.goesOn(bytes, start, end, this.quiet) && before.length < limit) {
       return true;
     }
-    const size = Math.min(held.length, room);
-    const behind = readTrailers(this, head, reporter, held.bytes, 0, size);
+    const held = before ?? new HeldHead(Buffer.from(bytes.subarray(start, end)));
+    this.#trailers = held;
+    const size = Math.min(held.length, limit);
+    const behind = readTrailers(this, head, reporter, held.all, held.read, size);
     if (behind === -1) {
       return false;
     }
     if (behind === 0) {
-      if (size === room) {
+      if (size === limit) {
         reporter.log(ERROR, 'upstream sent too big trailers');
         return false;
       }
-      this.#trailersRead += this.next;
-      held.drop(this.next);
+      held.read = this.next;
       return true;
     }
-    return this.#ended(head, reporter, end - held.length + behind, end, after);
+    return this.#ended(head, reporter, end - held.length + behind, end, before === null ? 'final chunk' : 'trailers');
   }
 
   /** The response was read up to `next`. */

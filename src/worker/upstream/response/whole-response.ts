@@ -2,7 +2,7 @@ import { type Level, WARN } from '../../../shared/log/level.js';
 import { Gathered } from '../../bytes/gathered.js';
 import { HEAD_AGAIN, HEAD_INTERIM, HEAD_NONE, HEAD_OK } from './head-codes.js';
 import { HeaderKinds } from './header-kinds.js';
-import { HeldHead } from './held-head.js';
+import { type HeldHead, holdHead } from './held-head.js';
 import type { Reporter } from './http1-head.js';
 import { Http1Reader, type PieceSink } from './http1-reader.js';
 import { UpstreamHead } from './upstream-head.js';
@@ -92,7 +92,7 @@ export class WholeResponse implements Reporter, PieceSink {
     if (!held.goesOn(bytes, 0, size, this.#reader.quiet) && held.length < limit) {
       return undefined;
     }
-    const fault = this.#takeHead(held.bytes, held.read, held.length);
+    const fault = this.#takeHead(held.all, held.read, held.length);
     return fault !== undefined || size === bytes.length ? fault : this.take(bytes.subarray(size));
   }
 
@@ -157,8 +157,7 @@ export class WholeResponse implements Reporter, PieceSink {
     if (limit - base >= this.#limits.head - this.#interim) {
       return 'long head';
     }
-    this.#held ??= new HeldHead();
-    this.#held.keep(bytes, base, end, this.#reader.next);
+    this.#held = holdHead(this.#held, bytes, base, end, this.#reader.next);
     return undefined;
   }
 
