@@ -1,5 +1,6 @@
 // Long, because one object is all of a TLS connection: libuv's handle, Node's cipher on it, and nothing else, so that a handshake does not
 // pay for two sockets of node:net with their streams and listeners. Node has no public way to do that.
+
 import type { SecureContext } from 'node:tls';
 import { type ConnectionHandle, localOf, remoteOf } from '../../shared/net/connection-handle.js';
 import { type HandleBinding, handleBinding, keepRequest, OVER, type WriteRequest, writeRequest } from '../../shared/net/handle-binding.js';
@@ -8,6 +9,7 @@ import type { Socket, SocketAddress, SocketOwner } from '../../shared/net/socket
 import { systemError } from '../../shared/net/system-error.js';
 import { spoil } from '../../shared/system/spoil.js';
 import { setTimer } from '../../shared/time/timer.js';
+import { totalLength } from '../bytes/total-length.js';
 import { CorkedWriter } from './corked-writer.js';
 import type { HandleSocket } from './handle-socket.js';
 import { checkLeftErrors } from './left-errors.js';
@@ -142,7 +144,7 @@ export abstract class CipherSocket extends CorkedWriter implements Socket {
     const below = plainLength(this.#handle?.writeQueueSize ?? 0);
     // What the cipher has and libuv has not, for it gives it so much at a time.
     const made = (this.#cipher as { readonly writeQueueSize?: number } | null)?.writeQueueSize ?? 0;
-    const waits = withQueue ? (this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0) : 0;
+    const waits = withQueue && this.#queue !== null ? totalLength(this.#queue) : 0;
     return below + plainLength(Math.max(0, made - AT_A_TIME)) + waits;
   }
 

@@ -1,5 +1,6 @@
 import { joined, joinedText } from '../../../shared/net/joined.js';
 import type { Socket, SocketAddress, SocketOwner } from '../../../shared/net/socket.js';
+import { totalLength } from '../../bytes/total-length.js';
 import { plainLength } from '../plain-length.js';
 import { CIPHER_LIMIT, CIPHER_OFFER } from '../write-limits.js';
 import { RecordLayer } from './record-layer.js';
@@ -257,7 +258,7 @@ export abstract class RecordSocket extends RecordLayer implements Socket, Socket
 
   /** Notes what was never sent, and frees OpenSSL's part: the socket below is closed. */
   protected gone(): void {
-    this.#late += this.#queue?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+    this.#late += this.#queue === null ? 0 : totalLength(this.#queue);
     this.#queue = null;
     this.free();
   }

@@ -1,4 +1,5 @@
 // One file: what a connection may be doing at a time, and in which order it ends, only makes sense together.
+
 import { writeSync, writevSync } from 'node:fs';
 import { openDescriptor } from '../../../shared/net/backend-descriptor.js';
 import type { AcceptedSocket, Socket, SocketAddress, SocketDemands, SocketOwner } from '../../../shared/net/socket.js';
@@ -9,6 +10,7 @@ import { RingError } from '../../../shared/net/uring/memory.js';
 import { BUFFER, BUFFER_SHIFT, MORE } from '../../../shared/net/uring/ring.js';
 import { SLOT } from '../../../shared/net/uring/send-slots.js';
 import { setTimer } from '../../../shared/time/timer.js';
+import { totalLength } from '../../bytes/total-length.js';
 import { FailedSocket } from '../failed-socket.js';
 import { writeMuchLent } from '../lent.js';
 import { LAST_BYTES } from '../write-limits.js';
@@ -482,7 +484,7 @@ export class UringSocket implements Sender, AcceptedSocket {
     if (this.#flight !== -1 && this.#departed !== this.#engine.exchanges && !this.#closed) {
       unsent += this.#flying;
     }
-    return unsent + (this.#queue === null ? 0 : lengthOf(this.#queue));
+    return unsent + (this.#queue === null ? 0 : totalLength(this.#queue));
   }
 
   /** `bytes` came too late to be sent. */
@@ -1023,8 +1025,6 @@ export class UringSocket implements Sender, AcceptedSocket {
     }
   }
 }
-
-const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
 function close(socket: UringSocket): void {
   socket.close();

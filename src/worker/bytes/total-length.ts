@@ -1,0 +1,2 @@
+/** How many bytes some pieces have. */
+export const totalLength = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
