@@ -1,3 +1,5 @@
+import { EMPTY } from '../../bytes/empty.js';
+import { GrowingBytes } from '../../bytes/growing-bytes.js';
 import { PacketKeys, suiteOf } from '../openssl/packet-keys.js';
 import { type HandshakeUser, Level, QuicHandshake } from '../openssl/quic-handshake.js';
 import { AgreedTls } from './agreed-tls.js';
@@ -20,8 +22,7 @@ export class ServerHandshake implements HandshakeUser {
   #tls: QuicHandshake | undefined = undefined;
   #choice: QuicChoice | undefined = undefined;
   /** What came of the hello: so many bytes of the memory. */
-  #hello: Buffer | undefined = undefined;
-  #helloLength = 0;
+  #hello: GrowingBytes | undefined = undefined;
   #alert = -1;
   #agreed: QuicTls | undefined = undefined;
   /** What early data is read with. */
@@ -117,20 +118,11 @@ export class ServerHandshake implements HandshakeUser {
 
   /** A client's hello may come in several parts; the server is chosen when it is whole. */
   #helloCame(bytes: Buffer): void {
-    const length = this.#helloLength + bytes.length;
-    if (length > MOST_HELLO) {
+    this.#hello ??= new GrowingBytes(EMPTY);
+    if (this.#hello.length + bytes.length > MOST_HELLO) {
       throw new TransportError(Code.CRYPTO_BUFFER, 'too long a hello');
     }
-    let memory = this.#hello;
-    if (memory === undefined || length > memory.length) {
-      // However small the parts are, they are not copied for each.
-      const grown = Buffer.alloc(Math.max(length, 2 * (memory?.length ?? 0)));
-      memory?.copy(grown, 0, 0, this.#helloLength);
-      this.#hello = memory = grown;
-    }
-    bytes.copy(memory, this.#helloLength);
-    this.#helloLength = length;
-    const hello = memory.subarray(0, length);
+    const hello = this.#hello.add(bytes);
     if (hello[0] !== 1) {
       throw new TransportError(ALERT + Alert.UNEXPECTED_MESSAGE, 'a handshake that begins with something else than a hello');
     }

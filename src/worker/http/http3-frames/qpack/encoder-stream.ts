@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
+import { GrowingBytes } from '../../../bytes/growing-bytes.js';
 import { Field, FieldName } from '../../fields/field.js';
 import { QpackCursor, READ } from './cursor.js';
 import { type QpackTable, staticFields } from './table.js';
 
 /** How many bytes a text in Huffman code may be longer than what it stands for: codes have at most 30 bits. */
 const HUFFMAN_GROWTH = 4;
-const NOTHING = Buffer.alloc(0);
 
 /** Puts into a connection's table what the client's encoder says (RFC 9204, 4.3). nginx: ngx_http_v3_parse_encoder. */
 export class EncoderStreamReader {
@@ -14,8 +14,7 @@ export class EncoderStreamReader {
   readonly #table: QpackTable;
   readonly #cursor = new QpackCursor();
   /** The beginning of an instruction that has not come whole. */
-  #held: Buffer = NOTHING;
-  #heldLength = 0;
+  #held: GrowingBytes | null = null;
   /** How many bytes the instruction has before it is looked at. */
   #needed = 0;
 
@@ -26,12 +25,11 @@ export class EncoderStreamReader {
   /** Takes the bytes `start..end` of the stream; false if they are no instructions. */
   read(bytes: Buffer, start: number, end: number): boolean {
     let whole = bytes.subarray(start, end);
-    if (this.#heldLength > 0) {
-      this.#hold(whole);
-      if (this.#heldLength < this.#needed) {
+    if (this.#held !== null) {
+      whole = this.#held.add(whole);
+      if (whole.length < this.#needed) {
         return true;
       }
-      whole = this.#held.subarray(0, this.#heldLength);
     }
     const cursor = this.#cursor;
     cursor.begin(whole, 0, whole.length);
@@ -43,30 +41,13 @@ export class EncoderStreamReader {
         break;
       }
       if (code < 0) {
-        this.#keep(NOTHING);
+        this.#held = null;
         return false;
       }
       at = cursor.at;
     }
-    this.#keep(at === whole.length ? NOTHING : Buffer.from(whole.subarray(at)));
+    this.#held = at === whole.length ? null : new GrowingBytes(Buffer.from(whole.subarray(at)));
     return true;
-  }
-
-  #keep(rest: Buffer): void {
-    this.#held = rest;
-    this.#heldLength = rest.length;
-  }
-
-  /** Adds a piece to what is held: however small the pieces are, it is not copied for each. */
-  #hold(piece: Buffer): void {
-    const length = this.#heldLength + piece.length;
-    if (length > this.#held.length) {
-      const grown = Buffer.alloc(Math.max(length, 2 * this.#held.length));
-      this.#held.copy(grown, 0, 0, this.#heldLength);
-      this.#held = grown;
-    }
-    piece.copy(this.#held, this.#heldLength);
-    this.#heldLength = length;
   }
 
   /** Does what one instruction says: 0, or CUT_OFF, or another code when it cannot be done. */
