@@ -9,12 +9,13 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, release } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import * as datagrams from './datagrams.mjs';
 import { atMost } from './goal.mjs';
 import * as h2load from './h2load.mjs';
 import { holdStreams } from './idle-streams.mjs';
-import { cpuOf, memoryOf } from './measure.mjs';
+import { cpuOf, memoryOf, takenBy } from './measure.mjs';
 import * as neighbour from './neighbour.mjs';
 import * as quic from './quic.mjs';
 import { largeFile, rows } from './rows.mjs';
@@ -73,6 +74,8 @@ const WARM_REQUESTS = 200_000;
 const WARM_SECONDS = 8; // nginx has nothing to compile: one second fills its caches
 /** Handshakes that come one after the other: in eight seconds too few for V8 to compile what they run through. */
 const WARM_ALONE = 40;
+/** Within that a server at rest gives back what it does not need. */
+const REST_MS = 24_000;
 const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);
@@ -212,7 +215,11 @@ async function measureRow(row) {
         held.push(await holdStreams(port, row.idleStreams.count, row.idleStreams.path));
       }
     }
-    for (let round = 0; round < rounds; round++) {
+    if (row.http3?.idle) {
+      await measureIdle(started, row);
+    }
+    // What a first round of idle connections leaves behind would serve for the next.
+    for (let round = 0; round < (row.http3?.idle ? 0 : rounds); round++) {
       for (const each of started) {
         each.rounds.push(await measureRound(each, script, row));
       }
@@ -241,9 +248,6 @@ async function warm(target, most) {
 }
 
 async function measureRound({ port, pid, name }, script, row) {
-  if (row.http3?.idle) {
-    return measureIdle(port, pid, row);
-  }
   const seconds = Math.max(Number(options.seconds), row.seconds ?? 0);
   const before = cpuOf(pid);
   const loaded = await generatorOf(row).load({ script, port, row, seconds });
@@ -256,13 +260,25 @@ async function measureRound({ port, pid, name }, script, row) {
   return { cpu: used / work, perSecond: work / seconds, p50: loaded.p50, p99: loaded.p99 };
 }
 
-/** Kilobytes of memory that a connection takes on which nothing moves. */
-async function measureIdle(port, pid, row) {
-  const before = memoryOf(pid);
-  const release = await quic.hold(port, row, row.http3.idle);
-  const after = memoryOf(pid);
-  await release();
-  return { cpu: ((after - before) * 1024) / row.http3.idle, perSecond: 0, p50: 0, p99: 0 };
+/**
+ * Kilobytes of the processes' own memory that a connection takes on which nothing moves: of servers that have come to rest, and have again
+ * with the connections.
+ */
+async function measureIdle(started, row) {
+  const { idle } = row.http3;
+  await sleep(REST_MS);
+  const before = started.map(({ pid }) => takenBy(pid).own);
+  const held = [];
+  for (const { port } of started) {
+    held.push(await quic.hold(port, row, idle));
+  }
+  await sleep(REST_MS);
+  for (const [i, { pid, rounds }] of started.entries()) {
+    rounds.push({ cpu: ((takenBy(pid).own - before[i]) * 1024) / idle, perSecond: 0, p50: 0, p99: 0 });
+  }
+  for (const giveUp of held) {
+    giveUp();
+  }
 }
 
 function summary(measured) {

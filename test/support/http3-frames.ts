@@ -60,9 +60,9 @@ export function framesOf(bytes: Buffer): SeenFrame[] {
 }
 
 function fieldsOf(section: Buffer): string[] {
-  const decoder = new SectionDecoder(new QpackTable(0));
+  const decoder = new SectionDecoder();
   const fields: string[] = [];
-  const begun = decoder.begin(section, 0, section.length);
+  const begun = decoder.begin(new QpackTable(0), section, 0, section.length);
   const code =
     begun === SECTION.DECODED
       ? decoder.decode(

@@ -9,8 +9,10 @@ import { type ByteHandle, nodeBinding, type WriteRequest } from '../../shared/ne
 export interface CipherState {
   getProtocol(): string | null;
   getCipher(): { readonly name: string } | undefined;
-  /** The session in DER. */
-  getSession(): Buffer | undefined;
+  /** The session in DER; of TCP alone. */
+  getSession?(): Buffer | undefined;
+  /** The session's ID, where that need not be looked for in DER. */
+  sessionId?(): Buffer | undefined;
   isSessionReused(): boolean;
   /** Of a client: the key that was agreed on, as far as Node has a name for it. */
   getEphemeralKeyInfo?(): { readonly name?: string } | null;

@@ -14,7 +14,7 @@ const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex
 /** A connection's table and who reads and writes what it is about. */
 function side(capacity = 4096) {
   const table = new QpackTable(capacity);
-  const decoder = new SectionDecoder(table);
+  const decoder = new SectionDecoder();
   const encoder = new EncoderStreamReader(table);
   const instructions = new DecoderInstructions(table);
   return {
@@ -25,7 +25,7 @@ function side(capacity = 4096) {
     /** The fields of a section, or what is wrong with it. */
     read(bytes: Buffer, limits = LIMITS): string[] | number {
       const fields: string[] = [];
-      const begun = decoder.begin(bytes, 0, bytes.length);
+      const begun = decoder.begin(table, bytes, 0, bytes.length);
       if (begun !== SECTION.DECODED) {
         return begun;
       }

@@ -26,7 +26,8 @@ interface Reader {
 export class ClientStream implements QuicStreamHandler {
   readonly #c: Http3Connection;
   readonly #quic: QuicStream;
-  readonly #type = new VarintReader();
+  /** Reads the stream's type; null once that is known. */
+  #type: VarintReader | null = new VarintReader();
   #reader: Reader | null = null;
   /** What is wrong with the connection where the reader says that something is. */
   #error = 0;
@@ -47,12 +48,14 @@ export class ClientStream implements QuicStreamHandler {
       return;
     }
     let at = start;
-    if (this.#reader === null) {
-      at = this.#type.read(bytes, at, end);
+    const type = this.#type;
+    if (type !== null) {
+      at = type.read(bytes, at, end);
       if (at === -1) {
         return;
       }
-      this.#begin(this.#type.value);
+      this.#type = null;
+      this.#begin(type.value);
     }
     const reader = this.#reader;
     if (reader === null || !c.open) {

@@ -15,7 +15,6 @@ import { KnownClient, type KnownOpening } from '../connection/known-client.js';
 import type { FieldLimits } from '../fields/field-sink.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
 import { DecoderInstructions } from '../http3-frames/qpack/decoder-stream.js';
-import { SectionDecoder } from '../http3-frames/qpack/section-decoder.js';
 import { QpackTable } from '../http3-frames/qpack/table.js';
 import { FloodGuard } from '../multiplexed/flood.js';
 import { beginStreams, countBegun, countOver, endStreams } from '../multiplexed/stream-counts.js';
@@ -63,7 +62,6 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
 
   // --- fields
   readonly table: QpackTable = new QpackTable(TABLE_CAPACITY);
-  readonly decoder: SectionDecoder = new SectionDecoder(this.table);
   readonly #instructions = new DecoderInstructions(this.table);
   /** Streams whose sections wait for the client's encoder. */
   #blocked: Set<RequestChannel> | undefined = undefined;
@@ -261,9 +259,8 @@ export class Http3Connection extends KnownClient implements QuicConnectionHandle
     this.soon();
   }
 
-  /** A section was decoded. */
-  sectionRead(streamId: number): void {
-    const { required } = this.decoder;
+  /** A section was decoded that refers to some of the first `required` insertions. */
+  sectionRead(streamId: number, required: number): void {
     if (required > 0) {
       this.#instructions.acknowledge(streamId, required);
       this.soon();

@@ -15,7 +15,6 @@ export class ControlReader {
   readonly problem = '';
   readonly #c: Http3Connection;
   readonly #frames = new Http3FrameReader();
-  readonly #number = new VarintReader();
   #payload: Buffer | null = null;
   #length = 0;
   /** SETTINGS have begun: they come first, and once. */
@@ -144,10 +143,11 @@ export class ControlReader {
   #settings(payload: Buffer): void {
     const c = this.#c;
     const seen = new Set<number>();
+    const number = new VarintReader();
     for (let at = 0; at < payload.length; ) {
-      at = this.#number.read(payload, at, payload.length);
-      const id = this.#number.value;
-      at = at === -1 ? -1 : this.#number.read(payload, at, payload.length);
+      at = number.read(payload, at, payload.length);
+      const id = number.value;
+      at = at === -1 ? -1 : number.read(payload, at, payload.length);
       if (at === -1) {
         c.fail(H3_ERROR.FRAME_ERROR, `client sent SETTINGS frame with incorrect length ${payload.length}`);
         return;
@@ -156,8 +156,8 @@ export class ControlReader {
         c.fail(H3_ERROR.SETTINGS_ERROR, `client sent SETTINGS frame with ${seen.has(id) ? 'duplicate' : 'reserved'} parameter ${id}`);
         return;
       }
-      if (id === ENABLE_CONNECT_PROTOCOL && this.#number.value > 1) {
-        c.fail(H3_ERROR.SETTINGS_ERROR, `client sent SETTINGS frame with incorrect value ${this.#number.value}`);
+      if (id === ENABLE_CONNECT_PROTOCOL && number.value > 1) {
+        c.fail(H3_ERROR.SETTINGS_ERROR, `client sent SETTINGS frame with incorrect value ${number.value}`);
         return;
       }
       seen.add(id);
@@ -166,9 +166,10 @@ export class ControlReader {
 
   /** The only number of a payload; -1, and the connection has ended, if there is none or something else, too. */
   #onlyNumber(payload: Buffer, name: string): number {
-    const at = this.#number.read(payload, 0, payload.length);
+    const number = new VarintReader();
+    const at = number.read(payload, 0, payload.length);
     if (at === payload.length) {
-      return this.#number.value;
+      return number.value;
     }
     this.#c.fail(H3_ERROR.FRAME_ERROR, `client sent ${name} frame with incorrect length ${payload.length}`);
     return -1;
@@ -198,8 +199,9 @@ export class ControlReader {
   /** A stream's urgency changes (RFC 9218, 7.2). */
   #priority(payload: Buffer): void {
     const c = this.#c;
-    const at = this.#number.read(payload, 0, payload.length);
-    const id = this.#number.value;
+    const number = new VarintReader();
+    const at = number.read(payload, 0, payload.length);
+    const id = number.value;
     if (at === -1) {
       c.fail(H3_ERROR.FRAME_ERROR, `client sent PRIORITY_UPDATE frame with incorrect length ${payload.length}`);
     } else if (this.#frames.type === FRAME.PRIORITY_UPDATE_PUSH || id % 4 !== 0) {

@@ -1,6 +1,6 @@
 import { INFO } from '../../../shared/log/level.js';
 import { H3_ERROR } from '../http3-frames/protocol.js';
-import { SECTION } from '../http3-frames/qpack/section-decoder.js';
+import { SECTION, SectionDecoder } from '../http3-frames/qpack/section-decoder.js';
 import { beginRequest } from '../multiplexed/begin-request.js';
 import { RequestReader } from '../multiplexed/request-reader.js';
 import { CLIENT_CLOSED_REQUEST } from '../request/codes.js';
@@ -12,7 +12,8 @@ import type { Http3Connection } from './connection.js';
 import { http3Slot } from './http3-settings.js';
 import { Http3Stream } from './stream.js';
 
-// One for all connections: a section is read without a pause.
+// One of each for all connections: a section is read without a pause.
+export const decoder = new SectionDecoder();
 const reader = new RequestReader(3);
 
 /** Makes the request of a stream. */
@@ -35,18 +36,18 @@ export function openRequest(c: Http3Connection, channel: RequestStream, end: num
   reader.begin(r, c.serverName);
   stream.inClosed = ended;
   c.flood.useful(length);
-  const code = c.decoder.decode(end, c.fieldLimits, reader);
+  const code = decoder.decode(end, c.fieldLimits, reader);
   if (code === SECTION.INVALID) {
-    c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, c.decoder.problem);
+    c.fail(H3_ERROR.QPACK_DECOMPRESSION_FAILED, decoder.problem);
     // The connection has ended with all of its streams, and nothing is at work for this one that could end it.
     if (!r.finished) {
       r.terminate(CLIENT_CLOSED_REQUEST);
     }
     return;
   }
-  c.sectionRead(channel.quic.id);
+  c.sectionRead(channel.quic.id, decoder.required);
   if (code === SECTION.TOO_LARGE) {
-    r.log(INFO, c.decoder.problem);
+    r.log(INFO, decoder.problem);
     beginRequest(stream, reader, REQUEST_HEADER_TOO_LARGE, length);
     return;
   }

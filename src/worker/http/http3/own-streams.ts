@@ -21,7 +21,7 @@ export class OwnStreams implements QuicStreamHandler {
   /** The first request that is not served, which the client is told once there is a stream for it; -1 for none. */
   #goaway = -1;
   /** Instructions that the client has no room for. */
-  #waiting: Buffer[] = [];
+  #waiting: Buffer[] | undefined = undefined;
   #waitingLength = 0;
 
   constructor(connection: Http3Connection, quic: QuicConnection) {
@@ -55,10 +55,11 @@ export class OwnStreams implements QuicStreamHandler {
   /** Tells the client's encoder what our decoder has read. */
   instruct(instructions: Buffer): void {
     const decoder = this.#decoder;
-    if (decoder !== undefined && this.#waiting.length === 0 && decoder.room > 0) {
+    if (decoder !== undefined && this.#waiting === undefined && decoder.room > 0) {
       decoder.write(instructions, false);
       return;
     }
+    this.#waiting ??= [];
     this.#waiting.push(instructions);
     this.#waitingLength += instructions.length;
     if (this.#waitingLength > MOST_WAITING) {
@@ -68,9 +69,9 @@ export class OwnStreams implements QuicStreamHandler {
 
   drained(): void {
     const decoder = this.#decoder;
-    if (decoder !== undefined && this.#waiting.length > 0 && decoder.room > 0) {
+    if (decoder !== undefined && this.#waiting !== undefined && decoder.room > 0) {
       decoder.write(Buffer.concat(this.#waiting), false);
-      this.#waiting = [];
+      this.#waiting = undefined;
       this.#waitingLength = 0;
     }
   }

@@ -6,7 +6,7 @@ import { FRAME, H3_ERROR, isHttp2Frame } from '../http3-frames/protocol.js';
 import { SECTION } from '../http3-frames/qpack/section-decoder.js';
 import { TrailerCheck } from '../multiplexed/trailer-check.js';
 import { RequestStream } from './channel.js';
-import { openRequest, refuseTooLarge } from './open-request.js';
+import { decoder, openRequest, refuseTooLarge } from './open-request.js';
 
 /** What a section may take beside its fields, as with HTTP/2. */
 const SECTION_EXTRA = 512;
@@ -205,8 +205,7 @@ export class RequestChannel extends RequestStream {
   /** A section is whole: it begins the request or ends its body, unless it has to wait. */
   #decode(bytes: Buffer, start: number, end: number): void {
     const { c } = this;
-    const { decoder } = c;
-    const code = decoder.begin(bytes, start, end);
+    const code = decoder.begin(c.table, bytes, start, end);
     if (code === SECTION.BLOCKED) {
       this.#block ??= Buffer.from(bytes.subarray(start, end));
       this.required = decoder.required;
@@ -228,7 +227,6 @@ export class RequestChannel extends RequestStream {
   }
 
   #undecodable(code: number): void {
-    const { decoder } = this.c;
     if (code === SECTION.TOO_LARGE) {
       this.#tooLarge(decoder.problem);
     } else {
@@ -260,12 +258,12 @@ export class RequestChannel extends RequestStream {
     this.headCame();
     this.#expect = Expect.END;
     trailerCheck.malformed = false;
-    const code = c.decoder.decode(end, c.fieldLimits, trailerCheck);
+    const code = decoder.decode(end, c.fieldLimits, trailerCheck);
     if (code !== SECTION.DECODED) {
       this.#undecodable(code);
       return;
     }
-    c.sectionRead(this.quic.id);
+    c.sectionRead(this.quic.id, decoder.required);
     if (trailerCheck.malformed) {
       c.note(INFO, 'client sent invalid trailers');
       this.fail(H3_ERROR.MESSAGE_ERROR);

@@ -45,8 +45,9 @@ export const variables: readonly SharedVariable[] = [
   ofHandshake('sigalg', ({ signature }) => signature),
   ofTls('sigalgs', ({ hello }) => hello?.signatureAlgorithms.map(hexNumber).join(':')),
   ofTls('session_id', ({ cipher }) => {
-    const session = cipher?.getSession();
-    return session === undefined ? undefined : sessionId(session).toString('hex');
+    const session = cipher?.getSession?.();
+    const id = session === undefined ? cipher?.sessionId?.() : sessionId(session);
+    return id?.toString('hex');
   }),
   ofTls('session_reused', ({ cipher }) => (cipher === null ? undefined : cipher.isSessionReused() ? 'r' : '.')),
   { ...ofTls('early_data', ({ early }) => (early ? '1' : undefined)), cacheable: false },

@@ -67,6 +67,8 @@ interface Bound {
   readonly input: Region;
   readonly other: Region;
   readonly copied: Region;
+  /** The ID of a session of OpenSSL's. */
+  readonly idOf: (session: number) => Buffer | undefined;
   readonly alpn: unknown;
   readonly verify: unknown;
   readonly status: unknown;
@@ -111,6 +113,11 @@ function bind(): Bound {
     return copied.bytes.subarray(0, length);
   };
   const peek = (at: number, length: number): Buffer => Buffer.from(look(at, length));
+  const idOf = (session: number): Buffer | undefined => {
+    const length = new Uint32Array(1);
+    const at = ssl.sessionId(session, length);
+    return at === 0 ? undefined : peek(at, Math.min(LONGEST_ID, length[0]!));
+  };
   const callbacks: readonly (readonly [number, unknown])[] = [
     [
       2001,
@@ -190,11 +197,10 @@ function bind(): Bound {
   // Nobody holds a session beside OpenSSL: what is kept is its DER.
   const newSession = callback('int SluiceQuicNewSession(intptr_t, intptr_t)', (_ssl, session) => {
     guarded(({ settings: { sessions } }) => {
-      const length = new Uint32Array(1);
-      const at = ssl.sessionId(session, length);
+      const id = idOf(session!);
       const der = encoded(copied, ssl, (into) => ssl.encodeSession(session, into));
-      if (sessions !== undefined && at !== 0 && der !== undefined) {
-        sessions.put(peek(at, Math.min(LONGEST_ID, length[0]!)), der);
+      if (sessions !== undefined && id !== undefined && der !== undefined) {
+        sessions.put(id, der);
       }
     });
     return 0;
@@ -213,7 +219,7 @@ function bind(): Bound {
     });
     return found;
   });
-  bound = { ssl, input, other, copied, alpn, verify, status, newSession, findSession };
+  bound = { ssl, input, other, copied, idOf, alpn, verify, status, newSession, findSession };
   return bound;
 }
 
@@ -242,7 +248,8 @@ interface VerifyError extends Error {
 /** What is kept of a handshake when OpenSSL's part is gone. */
 interface Kept {
   readonly cipher: number;
-  readonly session: Buffer | undefined;
+  /** A character for a byte. */
+  readonly sessionId: string | undefined;
   readonly reused: boolean;
   readonly verifyResult: number;
   /** DER of the client's certificate. */
@@ -384,13 +391,14 @@ export class QuicHandshake implements CipherState {
     return cipher === 0 ? 0 : ssl.cipherId(cipher) & 0xffff;
   }
 
-  getSession(): Buffer | undefined {
+  sessionId(): Buffer | undefined {
     if (this.#ssl === 0) {
-      return this.#kept?.session;
+      const id = this.#kept?.sessionId;
+      return id === undefined ? undefined : Buffer.from(id, 'latin1');
     }
-    const { ssl, copied } = bind();
+    const { ssl, idOf } = bind();
     const session = ssl.session(this.#ssl);
-    return session === 0 ? undefined : encoded(copied, ssl, (into) => ssl.encodeSession(session, into));
+    return session === 0 ? undefined : idOf(session);
   }
 
   isSessionReused(): boolean {
@@ -440,7 +448,7 @@ export class QuicHandshake implements CipherState {
       const { ssl } = bind();
       this.#kept = {
         cipher: this.#cipher(),
-        session: this.getSession(),
+        sessionId: this.sessionId()?.toString('latin1'),
         reused: this.isSessionReused(),
         verifyResult: this.settings.verify ? ssl.verifyResult(this.#ssl) : 0,
         certificate: this.settings.verify ? this.#readCertificate() : undefined,

@@ -89,7 +89,7 @@ export class RecordBackendSocket extends RecordSocket implements SecureBackendSo
 
   #giveSession(keep: (session: Buffer) => void): void {
     this.#keep = null;
-    const session = this.records.resumable ? this.cipher?.getSession() : undefined;
+    const session = this.records.resumable ? this.cipher?.getSession?.() : undefined;
     if (session !== undefined) {
       keep(session);
     }

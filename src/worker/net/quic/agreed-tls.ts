@@ -23,8 +23,8 @@ export class AgreedTls implements QuicTls {
     return this.#handshake.getCipher();
   }
 
-  getSession(): Buffer | undefined {
-    return this.#handshake.getSession();
+  sessionId(): Buffer | undefined {
+    return this.#handshake.sessionId();
   }
 
   isSessionReused(): boolean {

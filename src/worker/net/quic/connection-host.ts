@@ -13,9 +13,10 @@ export interface QuicConnectionHost {
   readonly input: Region;
   readonly output: Region;
   readonly now: number;
-  newId(connection: ServerConnection): Buffer;
-  dropId(id: Buffer): void;
-  resetToken(id: Buffer): Buffer;
+  /** IDs are texts, a character for a byte: one that is kept shares its memory with the endpoint's key. */
+  newId(connection: ServerConnection): string;
+  dropId(id: string): void;
+  resetToken(id: string): Buffer;
   newToken(path: Path): Buffer;
   /** The peer says by this token that it has lost the connection; undefined where it has told none. */
   watchReset(connection: ServerConnection, token: Buffer | undefined): void;
@@ -36,11 +37,11 @@ export interface QuicConnectionHost {
 /** What the first packet of a connection says. */
 export interface Beginning {
   readonly version: QuicVersion;
-  /** The client's first destination, and its source. */
-  readonly originalDestination: Buffer;
+  /** The client's first destination, a character for a byte, and its source. */
+  readonly originalDestination: string;
   readonly source: Buffer;
-  /** The source of our Retry packet. */
-  readonly retrySource: Buffer | undefined;
+  /** The source of our Retry packet, a character for a byte. */
+  readonly retrySource: string | undefined;
   /** A token has shown that the client is at its address. */
   readonly validated: boolean;
 }

@@ -1,4 +1,3 @@
-import { latin1 } from '../../bytes/latin1.js';
 import { Control, type ControlQueue } from './control-queue.js';
 import { Code, TransportError } from './errors.js';
 import { Ranges } from './ranges.js';
@@ -8,10 +7,10 @@ const MOST_OWN = 8;
 /** How many of the peer's IDs may wait to be given back: more means that it does not acknowledge that. */
 const MOST_RETIRING = 32;
 
-/** Gives out IDs by which datagrams find their connection. */
+/** Gives out IDs by which datagrams find their connection: texts, a character for a byte. */
 export interface IdGiver {
-  newId(): Buffer;
-  dropId(id: Buffer): void;
+  newId(): string;
+  dropId(id: string): void;
 }
 
 /** Hears by which token a peer that has lost the connection says so: that of the ID that it is sent to (RFC 9000, 10.3.1). */
@@ -27,7 +26,7 @@ export class OwnIds {
   /** The largest number that was told to the peer. */
   #told = 0;
   /** IDs that were not given back, and their numbers. */
-  #ids: Buffer[];
+  #ids: string[];
   #numbers: number[] = [0];
   #next = 1;
   #most = 1;
@@ -39,17 +38,17 @@ export class OwnIds {
   }
 
   /** The first, which the handshake uses. */
-  get first(): Buffer {
+  get first(): string {
     return this.#get(0)!;
   }
 
   /** The ID of a number, which is about to be told to the peer. */
-  tell(sequence: number): Buffer | undefined {
+  tell(sequence: number): string | undefined {
     this.#told = Math.max(this.#told, sequence);
     return this.#get(sequence);
   }
 
-  #get(sequence: number): Buffer | undefined {
+  #get(sequence: number): string | undefined {
     return this.#ids[this.#numbers.indexOf(sequence)];
   }
 
@@ -62,9 +61,9 @@ export class OwnIds {
   #fill(): void {
     while (this.#ids.length < this.#most) {
       this.#controls.add(Control.NEW_ID, this.#next);
-      // New lists, which have room for no more than that.
-      this.#ids = [...this.#ids, this.#giver.newId()];
-      this.#numbers = [...this.#numbers, this.#next++];
+      // New lists, which have room for no more than that: one that is pushed to gets some for 16 more.
+      this.#ids = this.#ids.concat(this.#giver.newId());
+      this.#numbers = this.#numbers.concat(this.#next++);
     }
   }
 
@@ -78,7 +77,7 @@ export class OwnIds {
     if (id === undefined) {
       return;
     }
-    if (latin1(id, 0, id.length) === used) {
+    if (id === used) {
       throw new TransportError(Code.PROTOCOL, 'an ID is given back by a packet to it');
     }
     this.#ids = this.#ids.filter((each) => each !== id);

@@ -30,8 +30,8 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
   readonly controls = new ControlQueue();
   readonly ownIds: OwnIds;
   readonly peerIds: PeerIds;
-  readonly originalDestination: Buffer;
-  readonly retrySource: Buffer | undefined;
+  readonly originalDestination: string;
+  readonly retrySource: string | undefined;
   readonly handshake: ServerHandshake;
   readonly paths: Paths;
   readonly streams: StreamTable;
@@ -192,15 +192,15 @@ export class ServerConnection implements QuicConnection, StreamTableOwner, QuicE
     this.controls.add(Control.TOKEN, 0);
   }
 
-  resetToken(id: Buffer): Buffer {
+  resetToken(id: string): Buffer {
     return this.host.resetToken(id);
   }
 
-  newId(): Buffer {
+  newId(): string {
     return this.host.newId(this);
   }
 
-  dropId(id: Buffer): void {
+  dropId(id: string): void {
     this.host.dropId(id);
   }
 

@@ -45,8 +45,7 @@ export class PathMarks {
       this.#state = State.FAILED;
       return false;
     }
-    space.toldMarks[0] = plain;
-    space.toldMarks[2] = congested;
+    space.toldMarks = [plain, other, congested];
     if (marked > 0) {
       this.#state = State.CAPABLE;
     }

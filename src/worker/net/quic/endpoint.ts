@@ -89,10 +89,11 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
 
   // ---------------------------------------------------------------- what connections ask for
 
-  newId(connection: ServerConnection): Buffer {
+  newId(connection: ServerConnection): string {
     const id = this.#makeId();
-    this.#ids.set(latin1(id, 0, id.length), connection);
-    return id;
+    const key = latin1(id, 0, ID_LENGTH);
+    this.#ids.set(key, connection);
+    return key;
   }
 
   #makeId(): Buffer {
@@ -104,12 +105,12 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     }
   }
 
-  dropId(id: Buffer): void {
-    this.#ids.delete(latin1(id, 0, id.length));
+  dropId(id: string): void {
+    this.#ids.delete(id);
   }
 
-  resetToken(id: Buffer): Buffer {
-    return this.#tokens.reset(id);
+  resetToken(id: string): Buffer {
+    return this.#tokens.reset(Buffer.from(id, 'latin1'));
   }
 
   newToken(path: Path): Buffer {
@@ -141,10 +142,9 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     }
   }
 
-  #dropOf(connection: ServerConnection, id: Buffer | undefined): void {
-    const key = id === undefined ? '' : latin1(id, 0, id.length);
-    if (this.#ids.get(key) === connection) {
-      this.#ids.delete(key);
+  #dropOf(connection: ServerConnection, id: string | undefined): void {
+    if (id !== undefined && this.#ids.get(id) === connection) {
+      this.#ids.delete(id);
     }
   }
 
@@ -336,11 +336,12 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
     if (header.type !== Type.INITIAL || size < LEAST_INITIAL || header.destinationLength < LEAST_DESTINATION || this.#draining) {
       return undefined;
     }
-    const destination = keepBytes(bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength));
+    const destination = bytes.subarray(header.destinationAt, header.destinationAt + header.destinationLength);
+    const key = latin1(destination, 0, destination.length);
     const source = keepBytes(bytes.subarray(header.sourceAt, header.sourceAt + header.sourceLength));
     const version = header.version as QuicVersion;
-    let originalDestination: Buffer = destination;
-    let retrySource: Buffer | undefined;
+    let originalDestination = key;
+    let retrySource: string | undefined;
     let validated = false;
     let name = '';
     const { retry } = this.server.settings;
@@ -355,8 +356,8 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
       validated = token?.valid === true;
       name = validated ? token!.name : '';
       if (validated && token?.originalDestination !== undefined) {
-        originalDestination = token.originalDestination;
-        retrySource = destination;
+        originalDestination = latin1(token.originalDestination, 0, token.originalDestination.length);
+        retrySource = key;
       }
     }
     if (retry && !validated) {
@@ -374,7 +375,7 @@ export class QuicEndpoint implements QuicConnectionHost, UdpTaker {
       throw error;
     }
     connection.begin(initialKeys(version, destination));
-    this.#ids.set(latin1(destination, 0, destination.length), connection);
+    this.#ids.set(key, connection);
     this.#connections.add(connection);
     this.#begun = connection;
     this.#begunBy = name;

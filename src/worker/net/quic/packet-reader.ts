@@ -101,7 +101,7 @@ function opened(
   const latest = number > space.largest;
   space.add(number, now);
   if (ecn !== 0) {
-    space.marked = true;
+    space.marks ??= [0, 0, 0];
     space.marks[ecn === ECT0 ? 0 : ecn === ECT1 ? 1 : 2]!++;
   }
   c.stayAwake(now);

@@ -7,6 +7,7 @@ import { Control } from './control-queue.js';
 import { Frame } from './frame-reader.js';
 import { HeaderMasks } from './header-masks.js';
 import { numberLength } from './packet-number.js';
+import { taken } from './send-buffer.js';
 import { giveRecord, Probe, type SentPacket, takeRecord } from './sent-packets.js';
 import { APPLICATION, HANDSHAKE, INITIAL, type Space } from './space.js';
 import { intLength, putInt } from './varint.js';
@@ -63,8 +64,7 @@ export class PacketWriter {
       at += destination.length;
       const source = c.ownIds.first;
       bytes[at++] = source.length;
-      bytes.set(source, at);
-      at += source.length;
+      at += bytes.write(source, at, 'latin1');
       if (space.index === INITIAL) {
         bytes[at++] = 0;
       }
@@ -237,7 +237,7 @@ export class PacketWriter {
     }
     const bytes = this.#bytes;
     const typeAt = at++;
-    bytes[typeAt] = space.marked ? Frame.ACK_ECN : Frame.ACK;
+    bytes[typeAt] = space.marks === undefined ? Frame.ACK : Frame.ACK_ECN;
     const largest = list[i + 1]! - 1;
     at = putInt(bytes, at, largest);
     const delay = space.index === APPLICATION ? Math.max(0, Math.floor(((now - space.largestAt) * 1000) / 2 ** DELAY_EXPONENT)) : 0;
@@ -253,7 +253,7 @@ export class PacketWriter {
       count++;
     }
     bytes[countAt] = count;
-    if (space.marked) {
+    if (space.marks !== undefined) {
       for (const mark of space.marks) {
         at = putInt(bytes, at, mark);
       }
@@ -272,7 +272,7 @@ export class PacketWriter {
       if (!out.take(end - at - 12, Number.POSITIVE_INFINITY)) {
         break;
       }
-      const { from, to } = out;
+      const { from, to } = taken;
       bytes[at++] = Frame.CRYPTO;
       at = putInt(bytes, at, from);
       at = putInt(bytes, at, to - from);
@@ -362,8 +362,7 @@ export class PacketWriter {
     bytes[at] = Frame.NEW_CONNECTION_ID;
     at = putInt(bytes, putInt(bytes, at + 1, sequence), 0);
     bytes[at++] = id.length;
-    bytes.set(id, at);
-    at += id.length;
+    at += bytes.write(id, at, 'latin1');
     const token = c.resetToken(id);
     bytes.set(token, at);
     return at + token.length;
@@ -394,7 +393,7 @@ export class PacketWriter {
         }
         continue;
       }
-      const { from, to, withFin } = send;
+      const { from, to, withFin } = taken;
       streams.sent(send.next - before);
       const size = to - from;
       const typeAt = at++;

@@ -11,6 +11,7 @@ const CHALLENGES = 3;
 /** More than that nobody asks for at a time; what asks more often is not answered. */
 const MOST_RESPONSES = 4;
 export const CHALLENGE = 8;
+const NONE: readonly Buffer[] = [];
 
 /** Where a client is, and where it sends to (RFC 9000, 8 and 9). */
 export class Path {
@@ -37,7 +38,7 @@ export class Path {
   /** Our ID that the client sent to last on this path, a character for a byte. */
   ownId = '';
   /** Challenges of the client that are to be answered. */
-  readonly responses: Buffer[] = [];
+  responses: readonly Buffer[] = NONE;
 
   constructor(peer: Buffer, local: Buffer | undefined) {
     this.peer = keepBytes(peer);
@@ -91,8 +92,15 @@ export class Path {
   /** The client asks whether the server is there. */
   asked(data: Buffer): void {
     if (this.responses.length < MOST_RESPONSES) {
-      this.responses.push(Buffer.from(data));
+      this.responses = [...this.responses, Buffer.from(data)];
     }
+  }
+
+  /** The challenges that are answered now. */
+  takeResponses(): readonly Buffer[] {
+    const { responses } = this;
+    this.responses = NONE;
+    return responses;
   }
 
   /** Whether PATH_RESPONSE answers the challenge. */

@@ -8,6 +8,7 @@ import { APPLICATION } from './space.js';
 const MOST_PATHS = 4;
 /** A packet's header, number and tag take no more, and a frame of paths that. */
 const [AROUND, FRAME] = [60, 9];
+const NONE: readonly Path[] = [];
 const [CHALLENGE, RESPONSE] = [Buffer.from([0x1a]), Buffer.from([0x1b])];
 
 /** The paths of a connection: the one in use, the one before, and those that the client tries (RFC 9000, 9). */
@@ -17,7 +18,7 @@ export class Paths {
   current: Path;
   /** The path before the client has moved, until the new one is known to work. */
   #before: Path | undefined = undefined;
-  #others: Path[] = [];
+  #others: readonly Path[] = NONE;
 
   constructor(connection: ServerConnection, first: Path) {
     this.#connection = connection;
@@ -50,7 +51,7 @@ export class Paths {
   used(path: Path, own: string, moves: boolean, now: number): void {
     path.ownId = own;
     if (path !== this.#before && !this.#others.includes(path)) {
-      this.#others.push(path);
+      this.#others = [...this.#others, path];
       if (own === this.current.ownId) {
         // Something on the way has changed the client's address, of which the client knows nothing.
         path.peerId = this.#connection.peerIds.share();
@@ -210,7 +211,7 @@ export class Paths {
       return;
     }
     // Who acknowledges nothing has to wait for answers as for everything else.
-    const answers = c.recovery.cubic.room > 0 ? path.responses.splice(0) : [];
+    const answers = c.recovery.cubic.room > 0 ? path.takeResponses() : [];
     const frames = answers.map((data) => Buffer.concat([RESPONSE, data]));
     if (path.challenges && path.challenge !== undefined) {
       path.challenges = false;

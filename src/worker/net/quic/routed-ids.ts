@@ -1,5 +1,4 @@
 import { randomFillSync } from 'node:crypto';
-import { keepBytes } from '../../bytes/keep.js';
 import { extract } from '../openssl/packet-keys.js';
 
 /**
@@ -10,7 +9,6 @@ export const ID_LENGTH = 12;
 const [RANDOM_AT, PORT_AT, PROOF_AT] = [1, 6, 8];
 const BYTE = 256;
 const POOL = 4096;
-const NO_ID = Buffer.alloc(ID_LENGTH);
 
 /** Makes connection IDs that tell every process of the server whose they are, and nobody else. */
 export class RoutedIds {
@@ -34,7 +32,7 @@ export class RoutedIds {
       randomFillSync(this.#pool);
       this.#at = 0;
     }
-    const id = keepBytes(NO_ID);
+    const id = Buffer.alloc(ID_LENGTH);
     this.#pool.copy(id, 0, this.#at, this.#at + PORT_AT);
     this.#at += PORT_AT;
     const first = id[0]! - (id[0]! % this.#workers) + this.#worker;

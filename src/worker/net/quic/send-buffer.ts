@@ -9,6 +9,9 @@ interface Piece {
   next: Piece | undefined;
 }
 
+/** What {@link SendBuffer.take} has found last: a range, and whether the end of all goes with it. */
+export const taken = { from: 0, to: 0, withFin: false };
+
 /** What is to be sent in order, and once more where it was lost; pieces are kept until they were acknowledged, and never copied. */
 export class SendBuffer {
   #first: Piece | undefined = undefined;
@@ -61,37 +64,38 @@ export class SendBuffer {
     return this.finAcked && this.front === this.end;
   }
 
-  /** What {@link take} has found. */
-  from = 0;
-  to = 0;
-  withFin = false;
-
   /**
-   * Finds what is sent next: what was lost first, at most `most` bytes, of fresh ones none behind `limit`. Returns false when there is
-   * nothing.
+   * Finds what is sent next: what was lost first, at most `most` bytes, of fresh ones none behind `limit`. Leaves it in {@link taken};
+   * returns false when there is nothing.
    */
   take(most: number, limit: number): boolean {
     const lost = this.#lost?.list;
     if (lost !== undefined && lost.length > 0) {
-      this.from = lost[0]!;
-      this.to = Math.min(lost[1]!, this.from + most);
-      if (this.to === lost[1]) {
+      const from = lost[0]!;
+      const to = Math.min(lost[1]!, from + most);
+      if (to === lost[1]) {
         lost.splice(0, 2);
       } else {
-        lost[0] = this.to;
+        lost[0] = to;
       }
-      this.withFin = this.#takesFin();
+      this.#tell(from, to);
       return true;
     }
-    this.from = this.next;
-    this.to = Math.max(this.next, Math.min(this.end, limit, this.next + most));
-    this.next = this.to;
-    this.withFin = this.#takesFin();
-    return this.to > this.from || this.withFin;
+    const from = this.next;
+    const to = Math.max(from, Math.min(this.end, limit, from + most));
+    this.next = to;
+    this.#tell(from, to);
+    return to > from || taken.withFin;
   }
 
-  #takesFin(): boolean {
-    if (!this.fin || this.to !== this.end || this.finAcked || (this.finSent && !this.#finLost && this.from === this.to)) {
+  #tell(from: number, to: number): void {
+    taken.from = from;
+    taken.to = to;
+    taken.withFin = this.#takesFin(from, to);
+  }
+
+  #takesFin(from: number, to: number): boolean {
+    if (!this.fin || to !== this.end || this.finAcked || (this.finSent && !this.#finLost && from === to)) {
       return false;
     }
     this.finSent = true;

@@ -94,6 +94,8 @@ export class ServerHandshake implements HandshakeUser {
     if (peer.versions !== undefined && peer.versions.chosen !== version.number) {
       throw new TransportError(Code.TRANSPORT_PARAMETER, 'version_information names another version');
     }
+    // Nobody asks for them once more.
+    peer.initialSource = peer.versions = undefined;
     this.peer = peer;
     this.#connection.allowed(peer);
   }
@@ -148,9 +150,9 @@ export class ServerHandshake implements HandshakeUser {
     const c = this.#connection;
     const { settings, ownIds } = c;
     return writeTransportParameters({
-      originalDestination: c.originalDestination,
-      initialSource: ownIds.first,
-      retrySource: c.retrySource,
+      originalDestination: Buffer.from(c.originalDestination, 'latin1'),
+      initialSource: Buffer.from(ownIds.first, 'latin1'),
+      retrySource: c.retrySource === undefined ? undefined : Buffer.from(c.retrySource, 'latin1'),
       resetToken: c.resetToken(ownIds.first),
       idleTimeout: settings.idleTimeout,
       maxPayload: MAX_PAYLOAD,

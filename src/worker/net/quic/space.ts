@@ -11,6 +11,7 @@ export const [INITIAL, HANDSHAKE, APPLICATION] = [0, 1, 2] as const;
 const MOST_RANGES = 32;
 /** How far CRYPTO data may be ahead, in bytes: more than any hello. */
 export const CRYPTO_AHEAD = 64 * 1024;
+const NO_MARKS = [0, 0, 0] as const;
 
 /** A packet number space (RFC 9000, 12.3): what came, what was sent, and the keys for both. */
 export class Space {
@@ -30,15 +31,14 @@ export class Space {
   ackNow = false;
   /** When an acknowledgement leaves at the latest. */
   ackAt = Number.POSITIVE_INFINITY;
-  /** How many packets came with each mark of ECN: ECT(0), ECT(1), CE. */
-  readonly marks = [0, 0, 0];
-  marked = false;
+  /** How many packets came with each mark of ECN: ECT(0), ECT(1), CE. Undefined as long as none did. */
+  marks: [number, number, number] | undefined = undefined;
 
   // What was sent.
   nextNumber = 0;
   /** How many packets left with a mark of ECN, and what the peer told last of ECT(0), ECT(1) and CE. */
   markedSent = 0;
-  readonly toldMarks: [number, number, number] = [0, 0, 0];
+  toldMarks: readonly [number, number, number] = NO_MARKS;
   readonly sent = new SentPackets();
   largestAcked = -1;
   /** When a packet counts as lost. */

@@ -36,7 +36,7 @@ export class StreamTable {
   readonly #controls: ControlQueue;
   #streams = new IdTable<Stream>();
   readonly queueOfSenders = new SendQueue();
-  #blocked: Stream[] = [];
+  #blocked: Stream[] | undefined = undefined;
 
   // What the peer allows.
   maxData = 0;
@@ -176,7 +176,7 @@ export class StreamTable {
   #unblock(stream: Stream): void {
     if (stream.blocked) {
       stream.blocked = false;
-      this.#blocked = this.#blocked.filter((each) => each !== stream);
+      this.#blocked = this.#blocked?.filter((each) => each !== stream);
     }
   }
 
@@ -195,6 +195,7 @@ export class StreamTable {
     this.queueOfSenders.remove(stream);
     if (!stream.blocked) {
       stream.blocked = true;
+      this.#blocked ??= [];
       this.#blocked.push(stream);
     }
   }
@@ -205,7 +206,9 @@ export class StreamTable {
       return;
     }
     this.maxData = maxData;
-    for (const stream of this.#blocked.splice(0)) {
+    const blocked = this.#blocked ?? [];
+    this.#blocked = undefined;
+    for (const stream of blocked) {
       stream.blocked = false;
       this.queue(stream);
     }
@@ -321,7 +324,7 @@ export class StreamTable {
     }
     this.#ending = true;
     this.queueOfSenders.clear();
-    this.#blocked = [];
+    this.#blocked = undefined;
     for (const stream of this.#streams.all()) {
       stream.over = true;
       stream.handler?.closed();

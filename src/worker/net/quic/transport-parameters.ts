@@ -1,4 +1,3 @@
-import { keepBytes } from '../../bytes/keep.js';
 import { Code, TransportError } from './errors.js';
 import { intLength, PacketCursor, putInt } from './varint.js';
 import { VERSIONS } from './version.js';
@@ -110,7 +109,7 @@ function readOne(found: PeerParameters, id: number, value: Buffer): void {
       wrong("a server's");
       return;
     case Id.INITIAL_SOURCE:
-      found.initialSource = keepBytes(value);
+      found.initialSource = Buffer.from(value);
       return;
     case Id.NO_MIGRATION:
       found.noMigration = value.length === 0 || wrong('disable_active_migration');

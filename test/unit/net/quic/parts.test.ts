@@ -6,7 +6,7 @@ import { Pacer } from '../../../../src/worker/net/quic/pacer.js';
 import { Ranges } from '../../../../src/worker/net/quic/ranges.js';
 import { ReceiveBuffer } from '../../../../src/worker/net/quic/receive-buffer.js';
 import { Rtt } from '../../../../src/worker/net/quic/rtt.js';
-import { SendBuffer } from '../../../../src/worker/net/quic/send-buffer.js';
+import { SendBuffer, taken } from '../../../../src/worker/net/quic/send-buffer.js';
 import { SentPacket, SentPackets } from '../../../../src/worker/net/quic/sent-packets.js';
 import { SpentTokens } from '../../../../src/worker/net/quic/spent-tokens.js';
 import { TimerHeap } from '../../../../src/worker/net/quic/timer-heap.js';
@@ -92,7 +92,7 @@ t.test('what is sent arrives whole, whatever is lost, acknowledged late or twice
     for (let step = 0; !send.settled; step++) {
       t.ok(step < 5000);
       if (send.pending && randomInt(3) > 0 && send.take(1 + randomInt(200), Number.POSITIVE_INFINITY)) {
-        flying.push({ from: send.from, to: send.to, fin: send.withFin });
+        flying.push({ from: taken.from, to: taken.to, fin: taken.withFin });
         continue;
       }
       const [packet] = flying.splice(randomInt(Math.max(1, flying.length)), 1);

@@ -19,23 +19,20 @@ export const SECTION = {
 // One for all connections: a field is the same whoever sends it.
 const known = new KnownLines();
 
-/** Decodes field sections by a connection's table (RFC 9204, 4.5). nginx: ngx_http_v3_parse_headers. */
+/** Decodes field sections by the tables of their connections (RFC 9204, 4.5), each without a pause. nginx: ngx_http_v3_parse_headers. */
 export class SectionDecoder {
   /** Why a section was refused, for the log. */
   problem = '';
   /** How many fields must have been put into the table for the section that was read last; 0 when it refers to none. */
   required = 0;
-  readonly #table: QpackTable;
+  #table!: QpackTable;
   readonly #cursor = new QpackCursor();
   /** What indexes count from. */
   #base = 0;
 
-  constructor(table: QpackTable) {
-    this.#table = table;
-  }
-
   /** Reads how a section begins: whether it can be decoded now. */
-  begin(bytes: Buffer, start: number, end: number): number {
+  begin(table: QpackTable, bytes: Buffer, start: number, end: number): number {
+    this.#table = table;
     const cursor = this.#cursor;
     cursor.begin(bytes, start, end);
     const encoded = cursor.number(0xff);
@@ -54,7 +51,7 @@ export class SectionDecoder {
     }
     this.required = required;
     this.#base = base;
-    return required > this.#table.inserted ? SECTION.BLOCKED : SECTION.DECODED;
+    return required > table.inserted ? SECTION.BLOCKED : SECTION.DECODED;
   }
 
   /** The count that was sent modulo twice what fits into the table (RFC 9204, 4.5.1.1); -1 when there is no such count. */
