@@ -75,7 +75,7 @@ const WARM_SECONDS = 8; // nginx has nothing to compile: one second fills its ca
 /** Handshakes that come one after the other: in eight seconds too few for V8 to compile what they run through. */
 const WARM_ALONE = 40;
 /** Within that a server at rest gives back what it does not need. */
-const REST_MS = 24_000;
+const REST_MS = 45_000;
 const generator = { wrk, h2load }[options.load];
 if (generator === undefined) {
   throw new Error(`no such load generator: ${options.load} (wrk, h2load)`);

@@ -160,7 +160,7 @@ export class Lifecycle {
         log: this.#log,
         logFiles: this.#logFiles,
       });
-      giveSpareMemoryBack(() => server.observe?.().requests ?? 0, role !== 'worker');
+      giveSpareMemoryBack(() => server.work?.() ?? 0, role !== 'worker');
       // What that needs later may be out of reach of the user that this process becomes.
       loadNative();
       dropRights(conf, this.#log);

@@ -144,6 +144,7 @@ export function buildServer(worker: WorkerProcess): Server {
         network.whenSent(done);
       });
     },
+    work: () => counters.accepted + counters.requests,
     observe() {
       const all = counters.statusClasses;
       const { meters } = zones.counters;

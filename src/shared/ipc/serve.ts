@@ -49,6 +49,8 @@ export interface Server {
   failed?(error: unknown): boolean;
   /** What it has done since it began. */
   observe?(): Observation;
+  /** A number that grows by one with each connection and each request. */
+  work?(): number;
   /** Accepts no more than so many connections since it began; undefined for as many as come. */
   ration?(accepts: number | undefined): void;
   /** All processes, this one among them, take datagrams that came to others at these ports. */

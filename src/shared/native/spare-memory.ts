@@ -15,8 +15,8 @@ const EARLY = 500;
 const COLLECTED = 1500;
 const SHORTEST = 5000;
 const LONGEST = 80_000;
-/** One request in this many milliseconds, or fewer, is next to nothing. */
-const IDLE = 1000;
+/** One connection or request in this many milliseconds, or fewer, is next to nothing. */
+const IDLE = 500;
 /** How many bytes of new code mean that the compilers were at work. */
 const CODE = 256 * 1024;
 /** To collect a larger heap at once would take too long for who answers requests. */
@@ -29,17 +29,18 @@ const MUCH_WORK = 10_000;
 const GARBAGE = 8 * 1024 * 1024;
 
 /**
- * Gives spare memory back: with a collection while the process does next to nothing, or in pieces while it is at work, and what the
- * compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done. `work`: a number that
- * grows by one with each request. `forgets`: what the process has compiled goes too, since it may take its time when it has something to
- * do. `first`: milliseconds until the first look, which comes earlier if the heap grows.
+ * Gives spare memory back: with a collection while the process does next to nothing after much work, or in pieces where there is garbage
+ * otherwise, and what the compilers left in a thread of libuv's after they were at work. Looks less often the longer nothing has been done.
+ * `work`: a number that grows by one with each connection and each request. `forgets`: what the process has compiled goes too, since it may
+ * take its time when it has something to do. `first`: milliseconds until the first look, which comes earlier if the heap grows;
+ * `shortest`: from one look to the next, at least.
  */
-export function giveSpareMemoryBack(work: () => number, forgets = false, first = FIRST_LOOK): void {
+export function giveSpareMemoryBack(work: () => number, forgets = false, first = FIRST_LOOK, shortest = SHORTEST): void {
   const began = usedSize();
   const wait = (left: number): void => {
     const look = (): void => {
       if (left <= EARLY || isMuchMore(usedSize(), began)) {
-        new SpareMemory(work, forgets, began).look();
+        new SpareMemory(work, forgets, began, shortest).look();
       } else {
         wait(left - EARLY);
       }
@@ -59,14 +60,16 @@ class SpareMemory {
   #collectedAt = -MUCH_WORK;
   /** What there was of code; none when the process began. */
   #code = 0;
-  #interval = SHORTEST;
+  readonly #shortest: number;
+  #interval: number;
   #letGo: (() => void) | undefined;
   /** A collection began with the last look. */
   #collects = false;
   /** What was left after the last collection, or was there in the beginning. */
   #left: number;
 
-  constructor(work: () => number, forgets: boolean, began: number) {
+  constructor(work: () => number, forgets: boolean, began: number, shortest: number) {
+    this.#shortest = this.#interval = shortest;
     this.#work = work;
     this.#forgets = forgets;
     this.#left = began;
@@ -80,7 +83,8 @@ class SpareMemory {
     this.#done = work;
     const collected = this.#collects;
     const rests = idle && work - this.#collectedAt >= MUCH_WORK;
-    const collects = rests || (!idle && !collected && this.#hasGarbage());
+    // What makes garbage need not be counted as work: bytes of tunnels, timers of scripts.
+    const collects = rests || (!collected && this.#hasGarbage());
     if (rests) {
       this.#collectedAt = work;
       // To be made it takes memory that is collected at once.
@@ -93,9 +97,10 @@ class SpareMemory {
       this.#left = usedSize();
     }
     this.#collects = collects;
-    this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : SHORTEST;
+    this.#interval = idle ? Math.min(LONGEST, this.#interval * 2) : this.#shortest;
     const code = codeSize();
-    if (collects || collected || code - this.#code > CODE) {
+    // What was freed by OpenSSL stays with the library, too.
+    if (idle || collects || collected || code - this.#code > CODE) {
       this.#trim?.(0);
     }
     this.#code = collects ? code : Math.max(code, this.#code);

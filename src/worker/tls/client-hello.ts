@@ -57,7 +57,7 @@ export class ClientHello {
     let at = 38;
     this.#session = vector(message, at, 1);
     at = after(message, at, 1, end);
-    this.#ciphers = vector(message, at, 2);
+    this.#ciphers = alike('ciphers', vector(message, at, 2));
     at = after(message, at, 2, end);
     at = after(message, at, 1, end);
     let serverName: string | undefined;
@@ -113,13 +113,13 @@ export class ClientHello {
     this.tls13 = tls13;
     this.wantsStatus = wantsStatus;
     this.earlyData = earlyData;
-    this.#groups = vector(message, groupsAt, 2);
-    this.#signatures = vector(message, signaturesAt, 2);
-    this.#shares = sharedGroups(vector(message, sharesAt, 2));
+    this.#groups = alike('groups', vector(message, groupsAt, 2));
+    this.#signatures = alike('signatures', vector(message, signaturesAt, 2));
+    this.#shares = alike('shares', sharedGroups(vector(message, sharesAt, 2)));
     const identities = vector(message, identitiesAt, 2);
     this.#identities = identities === '' ? NONE : sessionIds(identities);
     this.ticketKey = identities === '' ? '' : keyName(identities);
-    this.#protocols = vector(message, protocolsAt, 2);
+    this.#protocols = alike('protocols', vector(message, protocolsAt, 2));
   }
 
   /** Session id of the message; in TLS 1.3 it says nothing. Empty when there is none. */
@@ -163,6 +163,17 @@ export class ClientHello {
 }
 
 const NONE: readonly string[] = [];
+
+/** Lists of the hellos that were read last. Most clients say the same, so that connections share the memory of theirs. */
+const latest = { ciphers: '', groups: '', signatures: '', shares: '', protocols: '' };
+
+/** The list of that name in place of its text, if they are equal. */
+function alike(name: keyof typeof latest, text: string): string {
+  if (text !== latest[name]) {
+    latest[name] = text;
+  }
+  return latest[name];
+}
 
 /** What stands there under a length of `size` bytes, as far as it came; nothing at 0. */
 function vector(message: Buffer, at: number, size: number): string {

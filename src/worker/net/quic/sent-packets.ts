@@ -100,10 +100,15 @@ export function giveRecord(packet: SentPacket): void {
 
 /** The packets of a space that wait for an acknowledgement, by their numbers. */
 export class SentPackets {
-  #list: (SentPacket | undefined)[] = [];
+  /** Has room for a few from the beginning: the first one that is pushed would make it for 17. */
+  #list: (SentPacket | undefined)[] = [undefined, undefined, undefined, undefined];
   /** The number of the first in the list. */
   #base = 0;
   #size = 0;
+
+  constructor() {
+    emptyList(this.#list);
+  }
 
   get size(): number {
     return this.#size;

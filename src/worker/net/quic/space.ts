@@ -50,11 +50,18 @@ export class Space {
   probes = 0;
 
   readonly cryptoOut = new SendBuffer();
-  readonly cryptoIn = new ReceiveBuffer();
+  /** Made when something comes: behind a handshake nothing does. */
+  #cryptoIn: ReceiveBuffer | undefined = undefined;
   discarded = false;
 
   constructor(index: number) {
     this.index = index;
+  }
+
+  /** What comes of a handshake. */
+  get cryptoIn(): ReceiveBuffer {
+    this.#cryptoIn ??= new ReceiveBuffer();
+    return this.#cryptoIn;
   }
 
   /** Whether a packet of this number came before. */
@@ -90,7 +97,7 @@ export class Space {
     this.readKeys = undefined;
     this.writeKeys = undefined;
     this.cryptoOut.clear();
-    this.cryptoIn.clear();
+    this.#cryptoIn?.clear();
     this.received.list.length = 0;
     this.eliciting = 0;
     this.probes = 0;
