@@ -623,6 +623,12 @@ export const between: readonly Rule[] = [
     what: /\$request_completion$/,
   },
   {
+    name: 'a response in front of a malformed body',
+    why: 'who closes with bytes unread resets the connection, which takes the response along if its client has not read it yet',
+    when: ({ case: one, left, right }) => badBody(one) && [left, right].some((seen) => seen.get('responses') === '0'),
+    what: /^end$|^responses?/,
+  },
+  {
     name: 'a client that ends its side',
     why: 'who reads on is not told from who is gone, but by what comes first, the end or the response',
     when: (compared, difference) =>
@@ -639,7 +645,7 @@ export const between: readonly Rule[] = [
     when: ({ case: one, left, right }) =>
       leaves(one) &&
       uses(one, /ssi on|add_(before|after)_body/) &&
-      [left, right].some((seen) => some(seen, /^response \d+: complete$/, 'false')),
+      [left, right].some((seen) => seen.get('responses') === '0' || some(seen, /^response \d+: complete$/, 'false')),
     what: /^(?!request 1 )/,
   },
   {

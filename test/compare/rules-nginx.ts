@@ -56,6 +56,9 @@ const HOST_NAME = /\b(?:HOST|CASE|many_\w+|two_\w+|kept_\w+|sticky_\w+|http2_\w+
 /** A request to a backend, or a header, without such names and without what says that its session of TLS was there before. */
 const withoutHost = (text: string): string => withoutSession(text).replaceAll(HOST_NAME, '');
 
+/** Lines about a head alone: of a rate that is none, and of what a backend has sent behind. */
+const TOLD_OF_HEADS = /^\[error\] invalid size "|^\[warn\] upstream sent more data than/;
+
 /** What the error log says of the calls of inflate(). */
 const INFLATE = /(?<=inflate\(\) failed: )\d+/g;
 
@@ -254,7 +257,8 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one, left, right }) =>
       uses(one, /charset \$arg_x/) &&
-      anyRequest(one, ({ target }) => !target.includes('x=')) &&
+      // A page for an error has no arguments.
+      (uses(one, /error_page/) || anyRequest(one, ({ target }) => !target.includes('x='))) &&
       (right.get('responses') !== left.get('responses') || right.get('responses') === '0'),
     what: /^end$|^responses?|^lines of|\$(request_completion|body_bytes_sent|bytes_sent|gzip_ratio|sent_http_|status)|^error log$|^log [2-9]|^requests? |^session /,
   },
@@ -641,8 +645,11 @@ export const beside: readonly Rule[] = [
     name: 'what a filter holds of a response that breaks off',
     why: 'how much it has let through by then depends on the pieces that came',
     axes: nginx,
-    when: ({ case: one }) => BROKEN.has(one.answer.framing) && uses(one, /sub_filter|js_body_filter/),
-    what: /\$(body_)?bytes_sent$/,
+    when: ({ case: one }, { left, right }) =>
+      BROKEN.has(one.answer.framing) &&
+      uses(one, /sub_filter|js_body_filter/) &&
+      (/^\d+$/.test(left) || left.startsWith(right) || right.startsWith(left)),
+    what: /^response \d+: body$|\$(body_)?bytes_sent$/,
   },
   {
     name: 'post_action after a body in chunks of HTTP/2 or HTTP/3',
@@ -1098,10 +1105,27 @@ export const beside: readonly Rule[] = [
   },
   {
     name: 'the status of hints',
-    why: 'nginx logs 103 as the status of a response of gRPC',
+    why: 'nginx takes 103 for the status of a response of gRPC or HTTP/2',
     axes: nginx,
     when: (_compared, { right }) => /\b103\b/.test(right),
-    what: /\$upstream_status$/,
+    what: /\$upstream_status$|: header x-seen$/,
+  },
+  {
+    name: 'a limit_rate that is none, of a head from a backend',
+    why: 'nginx does not come to look at limit_rate where a head is alone, and something came behind it',
+    axes: nginx,
+    when: ({ case: one, left }, difference) =>
+      uses(one, /limit_rate \$choice/) &&
+      (headless(one.answer.raw) || anyRequest(one, ({ method }) => method === 'HEAD') || some(left, /: status$/, '304')) &&
+      linesWithout(difference.left, TOLD_OF_HEADS) === linesWithout(difference.right, TOLD_OF_HEADS),
+    what: /^error log$/,
+  },
+  {
+    name: 'where a backend of HTTP/2 leaves',
+    why: 'it counts what it says of settings and windows, of which it hears others from nginx',
+    axes: nginx,
+    when: ({ case: one }) => http2Backend(one) && one.answer.leave !== undefined,
+    what: /^end$|^responses?|^error log$|^log /,
   },
   {
     name: 'limit_rate of what is not sent',
@@ -1166,7 +1190,7 @@ export const beside: readonly Rule[] = [
     axes: nginx,
     when: ({ case: one, right }) =>
       uses(one, /dav_methods/) && uses(one, /"mirror /) && /must be in a file|chmod\(\)/.test(right.get('error log') ?? ''),
-    what: /^end$|^response|^log |^lines of|^error log$/,
+    what: /^end$|^response|^log |^lines of|^error log$|^requests? /,
   },
   {
     name: 'a response of CGI that ends too early',
