@@ -623,6 +623,16 @@ export const between: readonly Rule[] = [
     what: /\$request_completion$/,
   },
   {
+    name: 'a next backend behind a body that is passed on',
+    why: 'it is asked if all of the body was there before the first one was asked, and not if some came later',
+    when: ({ case: one, left, right }) =>
+      uses(one, /next_upstream [^;]*(http_|non_idempotent)/) &&
+      uses(one, /request_buffering off/) &&
+      anyRequest(one, ({ body }) => body !== undefined) &&
+      [left, right].some((seen) => [...seen].some(([name, text]) => name.endsWith('$upstream_status') && text.includes(', '))),
+    what: /^end$|^response|^log |^error log$|^requests? |^lines of/,
+  },
+  {
     name: 'a response in front of a malformed body',
     why: 'who closes with bytes unread resets the connection, which takes the response along if its client has not read it yet',
     when: ({ case: one, left, right }) => badBody(one) && [left, right].some((seen) => seen.get('responses') === '0'),
