@@ -216,13 +216,10 @@ async function measureRow(row) {
       }
     }
     if (row.http3?.idle) {
+      // Once: what a first round leaves behind would serve for the next.
       await measureIdle(started, row);
-    }
-    // What a first round of idle connections leaves behind would serve for the next.
-    for (let round = 0; round < (row.http3?.idle ? 0 : rounds); round++) {
-      for (const each of started) {
-        each.rounds.push(await measureRound(each, script, row));
-      }
+    } else {
+      await measureRounds(started, script, row);
     }
     for (const each of started) {
       result.servers[each.name] = { ...summary(each.rounds), memory: memoryOf(each.pid) };
@@ -244,6 +241,14 @@ async function warm(target, most) {
   const row = target.row.http3?.streams < 128 ? { ...target.row, http3: { ...target.row.http3, streams: 128 } } : target.row;
   for (let requests = 0, spent = 0; requests < WARM_REQUESTS && spent < most; spent++) {
     requests += (await generatorOf(row).load({ ...target, row, seconds: 1 })).requests;
+  }
+}
+
+async function measureRounds(started, script, row) {
+  for (let round = 0; round < rounds; round++) {
+    for (const each of started) {
+      each.rounds.push(await measureRound(each, script, row));
+    }
   }
 }
 
